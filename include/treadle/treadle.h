@@ -1,0 +1,8 @@
+// Treadle's public C++ API.
+#pragma once
+
+#include "treadle/array.h"
+#include "treadle/device.h"
+#include "treadle/dtype.h"
+#include "treadle/error.h"
+#include "treadle/kernel.h"

@@ -1,0 +1,17 @@
+// The compiler plug-in, libtreadle_cc.so: Clang, the SIMT passes and LLVM's code generator. It is opened on first
+// need, so that a process that finds everything cached never loads a compiler.
+#pragma once
+
+#include <string>
+
+namespace td::base {
+
+// Address of an extern "C" function of the plug-in, or null where the plug-in is absent or does not have it; then
+// `why` says which file was tried and the loader's own words. Looked for beside the library that holds this code;
+// TREADLE_CC names another file.
+void* cc_plugin_symbol(const char* name, std::string* why);
+
+// True once the plug-in has been opened in this process.
+bool cc_plugin_loaded();
+
+}  // namespace td::base

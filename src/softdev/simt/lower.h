@@ -1,0 +1,60 @@
+// Image (LLVM bitcode of one CUDA thread, nvptx64 layout) -> x86-64 object code of one warp.
+//
+// Lives in the compiler plug-in; run/ reaches it by name ("td_cc_lower") through base/plugin.h. The reply is plain data
+// and can be cached on disk.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace td::softdev {
+
+struct LowerRequest {
+  std::string_view bitcode;
+  std::string cpu;       // "" = this machine's CPU and features
+  int optimize = 2;      // code generation level: 0 quick tier, 2 full tier
+  int width = 0;         // lanes per vector: 0 = choose, else 8, 16 or 32
+};
+
+struct ParamLayout {
+  std::uint32_t offset = 0, size = 0, align = 1;
+};
+
+// A kernel of the object.
+struct LoweredKernel {
+  std::string name;          // as in the image (mangled)
+  std::string warp_symbol;   // WarpFunction
+  std::string block_symbol;  // BlockFunction, "" when the kernel has barriers
+  std::vector<ParamLayout> params;
+  std::uint32_t param_bytes = 0;
+  std::uint32_t static_shared = 0;
+  std::uint32_t local_bytes = 0;   // per thread
+  std::uint32_t stack_bytes = 0;   // bound on the warp function's stack, for sizing warp stacks
+  std::uint32_t width = 32;
+  bool has_barrier = false;
+  std::uint32_t max_threads = 1024;  // __launch_bounds__
+};
+
+// A __device__ or __constant__ variable: a piece of the module's data segment.
+struct LoweredGlobal {
+  std::string name;
+  std::uint64_t offset = 0, size = 0;
+  bool constant = false;
+};
+
+struct LowerReply {
+  bool ok = false;
+  std::string error;   // for people: "kernel.cu:12: recursion is not supported on the software device yet"
+  std::string object;  // ELF relocatable, position independent; undefined symbols: td_rt_*, Sleef_*, memcpy-like libc
+  std::vector<LoweredKernel> kernels;
+  std::vector<LoweredGlobal> globals;
+  std::string data;                                             // initial bytes of the data segment
+  std::uint64_t data_align = 256;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> data_pointers;  // *(u64*)(base+first) = base+second
+};
+
+}  // namespace td::softdev
+
+extern "C" void td_cc_lower(const td::softdev::LowerRequest& request, td::softdev::LowerReply& reply);
