@@ -50,6 +50,8 @@ void* cc_plugin_symbol(const char* name, std::string* why) {
   return symbol;
 }
 
+std::string cc_plugin_file() { return plugin_path(); }
+
 bool cc_plugin_loaded() { return loaded; }
 
 }  // namespace td::base

@@ -11,6 +11,9 @@ namespace td::base {
 // TREADLE_CC names another file.
 void* cc_plugin_symbol(const char* name, std::string* why);
 
+// The file that cc_plugin_symbol opens; it need not exist. Opens nothing.
+std::string cc_plugin_file();
+
 // True once the plug-in has been opened in this process.
 bool cc_plugin_loaded();
 

@@ -16,6 +16,7 @@ struct ClangRequest {
   int first_line = 1;
   std::vector<std::string> options;           // NVRTC spelling
   std::vector<std::string> name_expressions;
+  std::vector<std::pair<std::string, std::string>> headers;  // in-memory files that the source includes by name
   std::string pch_folder;                     // where a precompiled device header may be kept, "" = nowhere
   bool syntax_only = false;                   // signatures only (used beside NVRTC)
 };
@@ -24,6 +25,7 @@ struct KernelSignature {
   std::string name;     // as written, without namespace for extern "C"
   std::string symbol;   // mangled
   std::vector<ParamInfo> params;
+  bool params_known = true;  // false: no declaration was found; the driver's sizes are all there is
 };
 
 struct ClangReply {

@@ -143,6 +143,22 @@ Library open_library(const std::vector<std::string>& names, const std::string& c
   return library;
 }
 
+std::string find_library_file(const std::vector<std::string>& names) {
+  if (environment("TREADLE_LIBRARY_PATH") == "none") return "";
+  std::vector<std::string> folders = candidate_folders();
+  for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"})
+    folders.emplace_back(folder);
+  std::error_code error;
+  for (const std::string& name : names)
+    for (const std::string& folder : folders) {
+      fs::path file = fs::path(folder) / name;
+      if (is_stub_folder(file.string()) || !fs::exists(file, error)) continue;
+      fs::path real = fs::canonical(file, error);
+      return error ? file.string() : real.string();
+    }
+  return "";
+}
+
 std::string file_of_address(const void* address) {
   Dl_info info{};
   if (!address || !dladdr(address, &info) || !info.dli_fname) return "";

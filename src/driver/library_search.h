@@ -28,6 +28,10 @@ struct Library {
 Library open_library(const std::vector<std::string>& names, const std::string& companion = "",
                      const std::string& package = "");
 
+// The file that open_library would take for these names, found without opening anything; "" when none lies in a folder
+// that it can list (the system's loader may still know one).
+std::string find_library_file(const std::vector<std::string>& names);
+
 // The file that holds `address`, symbolic links resolved; "" when unknown.
 std::string file_of_address(const void* address);
 
