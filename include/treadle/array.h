@@ -18,6 +18,7 @@
 
 #include "treadle/device.h"
 #include "treadle/dtype.h"
+#include "treadle/ops.h"
 
 namespace td {
 
@@ -102,10 +103,7 @@ Array from_host(const void* host, const Shape& shape, const std::vector<std::int
 // on the current stream (host memory must stay valid until the stream is synchronised).
 void to_host(const Array& array, void* host, const std::vector<std::int64_t>& byte_strides, bool blocking = true);
 
-// ---- operations: one row of tables/ops.def each ----
-enum class Op : std::uint16_t;
-enum class Reduction : std::uint16_t;
-
+// ---- operations: one row of tables/ops.def or tables/reductions.def each (treadle/ops.h) ----
 using Operand = std::variant<Array, Scalar>;
 
 // Element-wise operation with broadcasting and NumPy 2 promotion. `out` (same broadcast shape) receives the result,

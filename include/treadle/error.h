@@ -35,6 +35,18 @@ class IndexError : public Error {
   using Error::Error;
 };
 
+// Python: OverflowError. A Python integer that does not fit the dtype it must take.
+class OverflowError : public Error {
+ public:
+  using Error::Error;
+};
+
+// Python: numpy.exceptions.AxisError (a ValueError and an IndexError). An axis that the array does not have.
+class AxisError : public ValueError {
+ public:
+  using ValueError::ValueError;
+};
+
 // Python: NotImplementedError. Known, but not supported yet; the message names it.
 class NotSupported : public Error {
  public:

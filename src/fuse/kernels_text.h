@@ -1,0 +1,12 @@
+// The device headers of src/kernels as text, to be put in front of generated CUDA C++.
+#pragma once
+
+namespace td::fuse {
+
+extern const char kText_types[];    // td_half, td_complex, td_cast, vector loads
+extern const char kText_ops[];      // arithmetic, comparison, bits
+extern const char kText_math[];     // floating-point functions
+extern const char kText_reduce[];   // reduction functors
+extern const char kText_philox[];   // random numbers
+
+}  // namespace td::fuse
