@@ -37,15 +37,17 @@ namespace td::cuda {
 #define TD_CUDA_RESULTS(X) \
   X(0,   CUDA_SUCCESS,                              "no error", "") \
   X(1,   CUDA_ERROR_INVALID_VALUE,                  "an argument is outside of its allowed range", "") \
-  X(2,   CUDA_ERROR_OUT_OF_MEMORY,                  "the device has not enough free memory", "free arrays, use smaller pieces, or lower the memory pool's limit") \
+  X(2,   CUDA_ERROR_OUT_OF_MEMORY,                  "the device has not enough free memory", "free arrays that are no longer needed, or work in smaller pieces") \
   X(3,   CUDA_ERROR_NOT_INITIALIZED,                "the driver has not been initialised", "call cuInit first") \
   X(4,   CUDA_ERROR_DEINITIALIZED,                  "the driver is shutting down", "") \
   X(34,  CUDA_ERROR_STUB_LIBRARY,                   "the loaded libcuda.so.1 is the toolkit's link-time stub, not a driver", "remove the toolkit's stubs folder from LD_LIBRARY_PATH") \
+  X(46,  CUDA_ERROR_DEVICE_UNAVAILABLE,             "the device is held by another process, or its compute mode forbids this one", "wait for the other process, or ask for the default compute mode") \
   X(100, CUDA_ERROR_NO_DEVICE,                      "no CUDA-capable device was found", "check nvidia-smi and CUDA_VISIBLE_DEVICES") \
   X(101, CUDA_ERROR_INVALID_DEVICE,                 "there is no device with this ordinal", "") \
   X(200, CUDA_ERROR_INVALID_IMAGE,                  "the module image is not valid", "") \
   X(201, CUDA_ERROR_INVALID_CONTEXT,                "no context is current, or it was destroyed", "") \
   X(209, CUDA_ERROR_NO_BINARY_FOR_GPU,              "the image holds no code for this device", "compile for this device's architecture") \
+  X(214, CUDA_ERROR_ECC_UNCORRECTABLE,              "the device's memory reported an error that it cannot correct", "reset the GPU or reboot; replace it if this repeats") \
   X(218, CUDA_ERROR_INVALID_PTX,                    "the PTX did not compile", "") \
   X(222, CUDA_ERROR_UNSUPPORTED_PTX_VERSION,        "the PTX is newer than the driver", "update the driver, or use an older toolkit") \
   X(300, CUDA_ERROR_INVALID_SOURCE,                 "the device kernel source is invalid", "") \
@@ -68,6 +70,10 @@ namespace td::cuda {
   X(720, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,   "a cooperative launch has more blocks than can be resident", "use fewer blocks") \
   X(800, CUDA_ERROR_NOT_PERMITTED,                  "the operation is not permitted", "") \
   X(801, CUDA_ERROR_NOT_SUPPORTED,                  "the operation is not supported on this device or driver", "") \
+  X(802, CUDA_ERROR_SYSTEM_NOT_READY,               "the system is not ready to run CUDA", "on a machine with NVSwitch, start the fabric manager of the driver's version") \
+  X(803, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH,         "the driver's kernel module and its libraries are of different versions", "reboot, or reload the kernel module") \
+  X(804, CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, "a forward-compatibility libcuda was loaded on a GPU that may not use it", "take the compat folder out of LD_LIBRARY_PATH, or update the driver") \
+  X(805, CUDA_ERROR_MPS_CONNECTION_FAILED,          "the MPS server cannot be reached", "start the MPS daemon, or unset CUDA_MPS_PIPE_DIRECTORY") \
   X(900, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,     "the operation is not permitted while a stream is captured", "") \
   X(906, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,        "the operation would depend on the capturing legacy stream", "") \
   X(999, CUDA_ERROR_UNKNOWN,                        "an unknown internal error", "")

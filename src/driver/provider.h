@@ -11,10 +11,18 @@
 
 namespace td::driver {
 
-// One pointer per row of tables/driver_api.def; null where an optional function is absent.
+// One pointer per row of tables/driver_api.def. In a Provider no slot is null: where an optional function (since > 0) is
+// absent, and in a provider that cannot be used, the slot holds a function that answers CUDA_ERROR_NOT_SUPPORTED.
 struct Api {
 #define TD_DRIVER_API(name, symbol, since, params) CUresult(*name) params = nullptr;
 #include "driver_api.def"
+};
+
+// One rung of the discovery ladder of a provider: "driver library", "cuInit", "device count".
+struct Rung {
+  std::string name;
+  bool passed = false;
+  std::string detail;  // which file, which version; or what failed and the cure
 };
 
 struct Provider {
@@ -27,19 +35,18 @@ struct Provider {
   int driver_version = 0;  // 13000 = 13.0
   int device_count = 0;
   Api api;
+  // Describes the latest kernel fault for people, "" when there was none; null where the provider cannot.
+  const char* (*last_fault)() = nullptr;
+  std::vector<Rung> rungs;
   bool usable() const { return problem.empty(); }
 };
 
 // Opened once per process, on first call. Never throws: `problem` says what failed, with a cure.
+// TREADLE_LIBCUDA names the file of the NVIDIA driver instead of libcuda.so.1; "none" or an empty value hides it.
 const Provider& nvidia_provider();
 const Provider& software_provider();
 
-// One rung of the discovery ladder of a provider: "driver library", "cuInit", "device count".
-struct Rung {
-  std::string name;
-  bool passed = false;
-  std::string detail;  // which file, which version; or what failed and the cure
-};
+// All rungs, in order; a rung that was not reached has not passed and says so.
 std::vector<Rung> discovery(const Provider& provider);
 
 }  // namespace td::driver

@@ -4,6 +4,7 @@
 // whose context was destroyed by Device::reset() knows it (generation) and does not call the driver any more.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -22,6 +23,7 @@
 namespace td::driver {
 
 class MemoryPool;
+class Stager;
 
 class DeviceState : public std::enable_shared_from_this<DeviceState> {
  public:
@@ -39,8 +41,11 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   // Cached cuDeviceGetAttribute.
   int attribute(int attribute);
   MemoryPool& pool() { return *pool_; }
+  Stager& stager() { return *stager_; }
   // Counts resets; handles made under an older generation are dead.
-  std::uint64_t generation() const { return generation_; }
+  std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
+  // Destroys the context with everything on it and starts anew. Throws DriverError when the driver cannot (NVIDIA's
+  // after some faults: only a new process helps).
   void reset();
 
   ~DeviceState();
@@ -50,15 +55,24 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   const Provider& provider_;
   int ordinal_;
   CUdevice device_ = 0;
-  CUcontext context_ = nullptr;
+  std::atomic<CUcontext> context_{nullptr};
   std::atomic<std::uint64_t> generation_{1};
-  std::mutex mutex_;
-  std::vector<int> attributes_;
+  std::mutex mutex_;  // reset
+  std::array<std::atomic<int>, 160> attributes_;
   std::unique_ptr<MemoryPool> pool_;
+  std::unique_ptr<Stager> stager_;
 };
 
 // Throws DriverError (or OutOfMemory) for anything but CUDA_SUCCESS: CUDA's name, the call, the meaning and a cure.
-void check(const DeviceState& device, CUresult result, const char* call, const std::string& detail = "");
+[[noreturn]] void fail(const DeviceState& device, CUresult result, const char* call, const std::string& detail = "");
+inline void check(const DeviceState& device, CUresult result, const char* call) {
+  if (result != 0) [[unlikely]]
+    fail(device, result, call);
+}
+inline void check(const DeviceState& device, CUresult result, const char* call, const std::string& detail) {
+  if (result != 0) [[unlikely]]
+    fail(device, result, call, detail);
+}
 std::string result_name(CUresult result);
 std::string result_meaning(CUresult result);
 std::string result_cure(CUresult result);
@@ -72,7 +86,8 @@ class StreamState {
   // Null handle = the default stream.
   StreamState(std::shared_ptr<DeviceState> device, CUstream handle, bool owned);
   ~StreamState();
-  CUstream handle() const { return handle_; }
+  CUstream handle() const;  // throws DriverError when the context was reset
+  bool alive() const { return !handle_ || generation_ == device_->generation(); }
   DeviceState& device() const { return *device_; }
   const std::shared_ptr<DeviceState>& device_ptr() const { return device_; }
 
@@ -87,7 +102,8 @@ class EventState {
  public:
   EventState(std::shared_ptr<DeviceState> device, bool timing);
   ~EventState();
-  CUevent handle() const { return handle_; }
+  CUevent handle() const;  // throws DriverError when the context was reset
+  bool alive() const { return generation_ == device_->generation(); }
   DeviceState& device() const { return *device_; }
   const std::shared_ptr<DeviceState>& device_ptr() const { return device_; }
 
@@ -102,6 +118,13 @@ const std::shared_ptr<DeviceState>& current_device();
 void set_current_device(std::shared_ptr<DeviceState> device);
 const std::shared_ptr<StreamState>& current_stream(const std::shared_ptr<DeviceState>& device);
 void set_current_stream(std::shared_ptr<StreamState> stream);
+
+// Installed by launch: runs a real kernel on a device and compares its result. TREADLE_DEVICE=auto takes an NVIDIA GPU
+// only when this holds; `why` says what failed. Without one a memory round trip is the check.
+void set_device_check(bool (*works)(DeviceState&, std::string* why));
+
+// Called by DeviceState::reset after the old context is gone: drop what hangs on it (pending operations, caches).
+void add_reset_hook(void (*forget)(DeviceState&));
 
 // Installed by fuse: launches pending array operations of a device. Called by synchronize, event record, stream switch
 // and every explicit stream call, so that lazy work keeps its place in the stream's order.
@@ -126,7 +149,10 @@ class MemoryPool {
   ~MemoryPool();
   // bytes == 0 gives address 0.
   CUdeviceptr allocate(std::size_t bytes, CUstream stream);
+  // `stream`: the last one that uses the block.
   void free(CUdeviceptr address, CUstream stream) noexcept;
+  // The stream is about to be destroyed: its free blocks pass to other streams once its work is done.
+  void retire_stream(CUstream stream) noexcept;
   void free_all_blocks();
   void set_limit(std::size_t bytes);
   PoolStatistics statistics() const;
@@ -134,7 +160,7 @@ class MemoryPool {
  private:
   friend class DeviceState;
   void forget();  // the context is gone
-  struct Impl;
+  class Impl;
   std::unique_ptr<Impl> impl_;
 };
 
@@ -145,15 +171,26 @@ class Memory {
   ~Memory();
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
-  CUdeviceptr address() const { return address_; }  // throws DriverError when the context was reset
+  CUdeviceptr address() const {  // throws DriverError when the context was reset
+    if (!alive()) [[unlikely]]
+      fail_dead();
+    return address_;
+  }
   std::size_t bytes() const { return bytes_; }
+  CUstream stream() const { return stream_; }
   const std::shared_ptr<DeviceState>& device() const { return device_; }
   bool alive() const { return generation_ == device_->generation(); }
+  // Work of another stream than stream() uses this memory: it is not given back before that stream has got this far.
+  // Call it when such work has been enqueued; cheap, and nothing at all for stream() itself.
+  void used_by(const std::shared_ptr<StreamState>& stream);
 
  private:
+  [[noreturn]] void fail_dead() const;
   std::shared_ptr<DeviceState> device_;
   std::size_t bytes_;
   CUstream stream_;
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<StreamState>> other_streams_;
   CUdeviceptr address_ = 0;
   std::uint64_t generation_;
 };
@@ -194,6 +231,7 @@ class LoadedModule {
   bool alive() const { return generation_ == device_->generation(); }
 
  private:
+  void require_alive() const;
   std::shared_ptr<DeviceState> device_;
   CUmodule handle_ = nullptr;
   std::uint64_t generation_;
