@@ -1,0 +1,56 @@
+// Clang, inside the compiler plug-in, which is opened when the first source really has to be compiled.
+#include "base/disk_cache.h"
+#include "base/plugin.h"
+#include "base/text.h"
+#include "compile/compilers.h"
+
+namespace td::compile {
+
+namespace {
+
+using CompileFunction = decltype(&td_cc_compile);
+
+std::string identity() { return file_identity(base::cc_plugin_file()); }
+
+CompileFunction open_plugin(std::string* why) {
+  return reinterpret_cast<CompileFunction>(base::cc_plugin_symbol("td_cc_compile", why));
+}
+
+Image compile_with_clang(const Source& source, const Target&) {
+  std::string why;
+  CompileFunction run = open_plugin(&why);
+  if (!run)
+    throw NotSupported("no compiler for the software device: " + why +
+                       "; build Treadle with -DTREADLE_SOFTDEV=ON, or name the plug-in in TREADLE_CC");
+  ClangRequest request;
+  request.source = source.text;
+  request.file_name = source.options.file_name;
+  request.first_line = source.options.first_line;
+  request.options = source.options.options;
+  request.name_expressions = source.options.name_expressions;
+  request.headers = source.headers;
+  request.pch_folder = base::DiskCache("pch").folder();
+  ClangReply reply;
+  run(request, reply);
+  if (!reply.ok) throw_compile_error("Clang", source, reply.log);
+  Image image;
+  image.bytes = std::move(reply.image);
+  image.kernels = std::move(reply.kernels);
+  image.log = std::move(reply.log);
+  for (auto& [name, symbol] : reply.lowered_names) image.lowered_names[name] = std::move(symbol);
+  return image;
+}
+
+CompilerInfo info() {
+  CompilerInfo out;
+  out.name = "Clang 19";
+  out.file = base::cc_plugin_file();
+  out.found = open_plugin(&out.problem) != nullptr;
+  return out;
+}
+
+}  // namespace
+
+const Compiler kClang{"Clang", identity, compile_with_clang, info};
+
+}  // namespace td::compile

@@ -1,0 +1,135 @@
+// A request is answered, in this order, by a compilation of the same request that another thread has under way, by the
+// disk cache, and by the compiler. The key holds everything that the image depends on.
+#include "compile/compile.h"
+
+#include <sys/stat.h>
+
+#include <future>
+#include <memory>
+#include <mutex>
+
+#include "base/bytes.h"
+#include "base/disk_cache.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "compile/compilers.h"
+#include "compile/image_record.h"
+#include "compile/includes.h"
+
+namespace td::compile {
+
+namespace {
+
+const Compiler& compiler_for(ImageFormat format) { return format == ImageFormat::cubin ? kNvrtc : kClang; }
+
+// False when the result depends on something that cannot be hashed.
+bool make_key(const Source& source, const Target& target, const std::string& identity, base::Hash128& key) {
+  base::Hasher hasher;
+  hasher.add(std::string_view(base::kVersion)).add(static_cast<std::uint64_t>(base::kCacheFormat));
+  hasher.add(std::string_view(identity));
+  hasher.add(static_cast<std::uint64_t>(target.format));
+  hasher.add(static_cast<std::uint64_t>(target.compute_capability));
+  hasher.add(std::string_view(source.text)).add(std::string_view(source.options.file_name));
+  hasher.add(static_cast<std::uint64_t>(source.options.first_line));
+  for (const auto* list : {&source.options.options, &source.options.name_expressions}) {
+    hasher.add(static_cast<std::uint64_t>(list->size()));
+    for (const std::string& item : *list) hasher.add(std::string_view(item));
+  }
+  hasher.add(static_cast<std::uint64_t>(source.headers.size()));
+  for (const auto& [name, text] : source.headers) hasher.add(std::string_view(name)).add(std::string_view(text));
+  bool known = hash_includes(source, hasher);
+  key = hasher.finish();
+  return known;
+}
+
+Image through_disk_cache(const Source& source, const Target& target, const base::Hash128& key) {
+  const base::DiskCache cache("image");
+  if (auto record = cache.load(key)) {
+    Image image;
+    if (decode_image(*record, image)) {
+      image.from_cache = true;
+      return image;
+    }
+  }
+  const Compiler& compiler = compiler_for(target.format);
+  base::log(base::LogLevel::info, base::cat("compiling ", source.options.file_name, " with ", compiler.name));
+  Image image = compiler.compile(source, target);
+  cache.store(key, encode_image(image));
+  return image;
+}
+
+// Requests under way in this process. The first thread compiles, the others wait for its result or its error.
+class InFlight {
+ public:
+  template <class Make>
+  Image once(const base::Hash128& key, Make make) {
+    std::promise<Image> promise;
+    std::shared_future<Image> result;
+    bool mine = false;
+    {
+      std::lock_guard lock(mutex_);
+      auto [row, fresh] = running_.try_emplace({key.high, key.low});
+      if (fresh) row->second = promise.get_future().share();
+      result = row->second;
+      mine = fresh;
+    }
+    if (mine) {
+      try {
+        promise.set_value(make());
+      } catch (...) {
+        promise.set_exception(std::current_exception());
+      }
+      std::lock_guard lock(mutex_);
+      running_.erase({key.high, key.low});
+    }
+    return result.get();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::shared_future<Image>> running_;
+};
+
+constexpr std::size_t kMessageLines = 24;
+
+}  // namespace
+
+Image compile(const Source& source, const Target& target) {
+  static InFlight& in_flight = *new InFlight;
+  const Compiler& compiler = compiler_for(target.format);
+  base::Hash128 key;
+  if (!make_key(source, target, compiler.identity(), key)) return compiler.compile(source, target);
+  return in_flight.once(key, [&] { return through_disk_cache(source, target, key); });
+}
+
+CompilerInfo compiler_info(ImageFormat format) { return compiler_for(format).info(); }
+
+std::string file_identity(const std::string& path) {
+  struct stat info {};
+  if (path.empty() || stat(path.c_str(), &info) != 0) return "";
+  return base::cat(path, " ", info.st_size, " ", info.st_mtim.tv_sec, ".", info.st_mtim.tv_nsec);
+}
+
+void throw_compile_error(const std::string& compiler, const Source& source, const std::string& log) {
+  std::string message = base::cat(source.options.file_name, " does not compile (", compiler, "):");
+  std::vector<std::string> lines = base::split(log, '\n');
+  while (!lines.empty() && lines.back().empty()) lines.pop_back();
+  for (std::size_t i = 0; i < lines.size() && i < kMessageLines; ++i) message += "\n" + lines[i];
+  if (lines.size() > kMessageLines)
+    message += base::cat("\n… ", lines.size() - kMessageLines, " more lines in the error's log");
+  throw CompileError(message, log);
+}
+
+std::string marked_text(const Source& source) {
+  if (source.options.first_line == 1) return source.text;
+  std::string quoted;
+  for (char c : source.options.file_name) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return base::cat("#line ", source.options.first_line, " \"", quoted, "\"\n", source.text);
+}
+
+}  // namespace td::compile

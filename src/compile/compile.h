@@ -9,6 +9,7 @@
 
 #include "compile/clang_plugin.h"
 #include "base/image_format.h"
+#include "treadle/error.h"
 #include "treadle/kernel.h"
 
 namespace td::compile {
