@@ -20,7 +20,7 @@
 #include "treadle/dtype.h"
 #include "treadle/ops.h"
 
-namespace td {
+namespace [[gnu::visibility("default")]] td {
 
 namespace array {
 class ArrayImpl;

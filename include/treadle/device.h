@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace td {
+namespace [[gnu::visibility("default")]] td {
 
 namespace driver {
 class DeviceState;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace td {
+namespace [[gnu::visibility("default")]] td {
 
 enum class DType : std::uint8_t {
 #define TD_DTYPE(name, kind, bytes, cuda, numpy) name,

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-namespace td {
+namespace [[gnu::visibility("default")]] td {
 
 class Error : public std::runtime_error {
  public:

@@ -10,7 +10,7 @@
 
 #include "treadle/array.h"
 
-namespace td {
+namespace [[gnu::visibility("default")]] td {
 
 namespace launch {
 class ModuleState;

@@ -8,7 +8,7 @@
 
 #include "treadle/dtype.h"
 
-namespace td {
+namespace [[gnu::visibility("default")]] td {
 
 enum class Op : std::uint16_t {
 #define TD_OP(name, ...) name,
