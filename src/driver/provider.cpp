@@ -32,6 +32,7 @@ Provider open_software() {
     return provider;
   }
   provider.last_fault = reinterpret_cast<const char* (*)()>(base::soft_driver_symbol("td_soft_last_fault"));
+  provider.library_symbol = base::soft_library_symbol;
   provider.rungs.push_back({kRungs[0], true, provider.file});
   start_provider(provider, [](CUresult result, const std::string&) {
     std::string cure = result_cure(result);

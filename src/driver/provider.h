@@ -37,6 +37,8 @@ struct Provider {
   Api api;
   // Describes the latest kernel fault for people, "" when there was none; null where the provider cannot.
   const char* (*last_fault)() = nullptr;
+  // Functions of the math libraries that come with the provider, by symbol; null where NVIDIA's are opened instead.
+  void* (*library_symbol)(const char* symbol) = nullptr;
   std::vector<Rung> rungs;
   bool usable() const { return problem.empty(); }
 };
