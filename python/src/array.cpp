@@ -1,0 +1,170 @@
+// treadle.ndarray: attributes, views and conversions. Indexing is in index.cpp, operators in operators.cpp.
+#include "bind.h"
+#include "index.h"
+#include "pointer.h"
+
+namespace td::python {
+namespace {
+
+std::uint64_t address(const Array& array) {
+  return without_gil([&] { return array.data(); });
+}
+
+// CUDA array interface, version 3. Absent on the software device: its addresses are not CUDA memory, and other
+// libraries decide by the attribute's presence.
+nb::object cuda_array_interface(const Array& array) {
+  if (array.device().is_software())
+    throw nb::attribute_error("__cuda_array_interface__ exists only for arrays on an NVIDIA GPU");
+  nb::dict result;
+  result["shape"] = to_tuple(array.shape());
+  result["typestr"] = numpy_dtype(array.dtype()).attr("str");
+  result["data"] = nb::make_tuple(address(array), !array.writeable());
+  result["strides"] = array.c_contiguous() ? nb::object(nb::none()) : nb::object(to_tuple(array.strides()));
+  auto stream = reinterpret_cast<std::uintptr_t>(Stream::current().handle());
+  result["stream"] = stream == 0 ? std::uintptr_t{1} : stream;
+  result["version"] = 3;
+  return result;
+}
+
+nb::object flags(const Array& array) {
+  nb::object make = nb::module_::import_("treadle._array").attr("Flags");
+  return make(array.c_contiguous(), array.f_contiguous(), array.writeable());
+}
+
+std::int64_t length(const Array& array) {
+  if (array.ndim() == 0) throw TypeError("len() of an array without dimensions");
+  return array.shape()[0];
+}
+
+bool truth(const Array& array) {
+  if (array.size() != 1)
+    throw ValueError("the truth value of an array with " + std::to_string(array.size()) +
+                     " elements is ambiguous; use x.any() or x.all()");
+  Scalar value = without_gil([&] { return array.item(); });
+  return std::visit([](auto v) { return v != decltype(v){}; }, value);
+}
+
+Scalar one_element(const Array& array) {
+  if (array.size() != 1)
+    throw TypeError("only an array with one element can become a Python number; this one has " +
+                    std::to_string(array.size()));
+  return without_gil([&] { return array.item(); });
+}
+
+nb::object to_float(const Array& array) {
+  return nb::steal(PyNumber_Float(to_python(one_element(array)).ptr()));
+}
+
+nb::object to_integer(const Array& array) {
+  return nb::steal(PyNumber_Long(to_python(one_element(array)).ptr()));
+}
+
+nb::object to_index(const Array& array) {
+  char kind = info(array.dtype()).kind;
+  if (array.ndim() != 0 || (kind != 'i' && kind != 'u'))
+    throw TypeError("only an integer array without dimensions can be used as an index");
+  return to_python(one_element(array));
+}
+
+nb::object to_complex(const Array& array) {
+  Scalar value = one_element(array);
+  std::complex<double> c = std::visit(
+      [](auto v) {
+        if constexpr (std::is_same_v<decltype(v), std::complex<double>>) return v;
+        else return std::complex<double>(static_cast<double>(v), 0);
+      },
+      value);
+  return nb::steal(PyComplex_FromDoubles(c.real(), c.imag()));
+}
+
+// reshape(2, 3), reshape((2, 3)), reshape(-1).
+Array reshape(const Array& array, nb::args args) {
+  Shape shape = args.size() == 1 ? to_shape(args[0]) : to_shape(args);
+  return without_gil([&] { return array.reshape(shape); });
+}
+
+Array transpose(const Array& array, nb::args args) {
+  Axes axes;
+  if (args.size() == 1 && !nb::handle(args[0]).is_none()) axes = *to_axes(args[0]);
+  else if (args.size() > 1) axes = *to_axes(args);
+  return array.transpose(axes);
+}
+
+Array astype(const Array& array, nb::object dtype, bool copy) {
+  DType target = to_dtype(dtype);
+  return without_gil([&] { return array.astype(target, copy); });
+}
+
+Array copy(const Array& array, const std::string& order) {
+  if (order.size() != 1) throw ValueError("order must be one of 'C', 'F', 'A' and 'K', not '" + order + "'");
+  return without_gil([&] { return array.copy(order[0]); });
+}
+
+void fill(const Array& array, nb::object value) {
+  Operand operand = require_operand(value);
+  without_gil([&] {
+    if (auto* scalar = std::get_if<Scalar>(&operand)) array.fill(*scalar);
+    else copy_into(array, operand);
+  });
+}
+
+void bind_conversions(nb::class_<Array>& cls) {
+  cls.def("item", [](const Array& a) { return to_python(one_element(a)); })
+      .def("__len__", length)
+      .def("__bool__", truth)
+      .def("__float__", to_float)
+      .def("__int__", to_integer)
+      .def("__index__", to_index)
+      .def("__complex__", to_complex)
+      .def("__getitem__", get_item)
+      .def("__setitem__", set_item)
+      .def("flush", [](const Array& a) { without_gil([&] { a.flush(); }); });
+}
+
+void bind_views(nb::class_<Array>& cls) {
+  cls.def("reshape", reshape)
+      .def("transpose", transpose)
+      .def_prop_ro("T", [](const Array& a) { return a.T(); })
+      .def("astype", astype, nb::arg("dtype"), nb::arg("copy") = true)
+      .def("copy", copy, nb::arg("order") = "C")
+      .def("fill", fill)
+      .def("_broadcast_to", [](const Array& a, nb::object shape) { return a.broadcast_to(to_shape(shape)); });
+}
+
+void bind_attributes(nb::class_<Array>& cls) {
+  cls.def_prop_ro("shape", [](const Array& a) { return to_tuple(a.shape()); })
+      .def_prop_ro("strides", [](const Array& a) { return to_tuple(a.strides()); })
+      .def_prop_ro("dtype", [](const Array& a) { return nb::borrow(numpy_dtype(a.dtype())); })
+      .def_prop_ro("ndim", &Array::ndim)
+      .def_prop_ro("size", &Array::size)
+      .def_prop_ro("nbytes", &Array::nbytes)
+      .def_prop_ro("itemsize", [](const Array& a) { return itemsize(a.dtype()); })
+      .def_prop_ro("device", &Array::device)
+      .def_prop_ro("flags", flags)
+      .def_prop_ro("data", [](const Array& a) { return Pointer{{address(a)}, a.nbytes()}; })
+      .def_prop_ro("__cuda_array_interface__", cuda_array_interface);
+}
+
+PyTypeObject* array_type = nullptr;
+
+}  // namespace
+
+const Array* as_array(nb::handle object) {
+  if (Py_TYPE(object.ptr()) != array_type && !PyObject_TypeCheck(object.ptr(), array_type)) return nullptr;
+  return nb::inst_ptr<Array>(object);
+}
+
+nb::object wrap(Array array) { return nb::cast(std::move(array)); }
+
+void bind_array(nb::module_& m) {
+  nb::class_<Array> cls(m, "ndarray", nb::is_weak_referenceable());
+  array_type = reinterpret_cast<PyTypeObject*>(cls.ptr());
+  bind_attributes(cls);
+  bind_views(cls);
+  bind_conversions(cls);
+  bind_operators(cls);
+  nb::setattr(cls, "__hash__", nb::none());
+  nb::setattr(cls, "__module__", nb::str("treadle"));
+}
+
+}  // namespace td::python

@@ -1,0 +1,76 @@
+// What every file of the bindings shares: the list of bind functions, the GIL rule, and the conversions between Python
+// objects and the values of the C++ API. Bindings convert, call inward and convert back; semantics are in C++.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "treadle/treadle.h"
+
+namespace td::python {
+
+namespace nb = nanobind;
+
+void bind_errors(nb::module_& m);
+// Sets the Python error for the C++ exception that is being handled. For functions that Python calls directly.
+void set_python_error();
+void bind_dtypes(nb::module_& m);
+void bind_device(nb::module_& m);
+void bind_stream(nb::module_& m);
+void bind_array(nb::module_& m);
+void bind_creation(nb::module_& m);
+void bind_transfer(nb::module_& m);
+void bind_operators(nb::class_<Array>& cls);
+void bind_operations(nb::module_& m);
+void bind_kernel(nb::module_& m);
+void bind_random(nb::module_& m);
+void bind_diagnose(nb::module_& m);
+
+// Runs `work` without the GIL. Everything that can reach the driver goes through here; no other file names the GIL.
+template <class F>
+auto without_gil(F&& work) {
+  nb::gil_scoped_release release;
+  return work();
+}
+
+// ---- dtypes ----
+// NumPy's dtype object of a DType (borrowed).
+nb::handle numpy_dtype(DType dtype);
+// The DType of anything that numpy.dtype() takes: a dtype, a scalar class, a Python class, a name. TypeError when the
+// device has no such type.
+DType to_dtype(nb::handle object);
+std::optional<DType> to_optional_dtype(nb::handle object);
+// The DType of a NumPy scalar object (np.float32(1)), absent for anything else. Never raises.
+std::optional<DType> numpy_scalar_dtype(nb::handle object);
+
+// ---- shapes ----
+// An int or a sequence of ints.
+Shape to_shape(nb::handle object);
+// None, an int or a sequence of ints.
+std::optional<Axes> to_axes(nb::handle object);
+nb::tuple to_tuple(const std::vector<std::int64_t>& values);
+
+// ---- arrays and scalars ----
+// The array inside a Python object, or null when the object is not one of ours.
+const Array* as_array(nb::handle object);
+// As as_array, but TypeError naming `what` and the cure.
+const Array& to_array(nb::handle object, const char* what);
+// `out=`: None gives an empty handle.
+Array to_out(nb::handle object);
+// A Python bool, int, float or complex (exact or subclass, but not a NumPy scalar): a weak scalar.
+std::optional<Scalar> to_weak_scalar(nb::handle object);
+// A NumPy scalar: its bytes with their exact type.
+std::optional<TypedScalar> to_typed_scalar(nb::handle object);
+// An array, a weak scalar, or a typed scalar as a 0-d array. Absent when the object is none of these.
+std::optional<Operand> to_operand(nb::handle object);
+// As to_operand, but TypeError: host arrays must be transferred explicitly.
+Operand require_operand(nb::handle object);
+nb::object to_python(const Scalar& scalar);
+nb::object wrap(Array array);
+// The short name of an object's class, for messages.
+std::string class_name(nb::handle object);
+
+}  // namespace td::python

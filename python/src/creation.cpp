@@ -1,0 +1,83 @@
+// Functions that make arrays on the current device.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include "bind.h"
+
+namespace td::python {
+namespace {
+
+DType dtype_or(nb::handle object, DType fallback) { return object.is_none() ? fallback : to_dtype(object); }
+
+Array make_empty(nb::object shape, nb::object dtype, const std::string& order) {
+  if (order != "C" && order != "F") throw ValueError("order must be 'C' or 'F', not '" + order + "'");
+  Shape dims = to_shape(shape);
+  DType d = dtype_or(dtype, DType::float64);
+  return without_gil([&] { return empty(dims, d, order[0]); });
+}
+
+template <Array (*make)(const Shape&, DType)>
+Array make_constant(nb::object shape, nb::object dtype, const std::string& order) {
+  Shape dims = to_shape(shape);
+  DType d = dtype_or(dtype, DType::float64);
+  if (order == "C") return without_gil([&] { return make(dims, d); });
+  if (order != "F") throw ValueError("order must be 'C' or 'F', not '" + order + "'");
+  return without_gil([&] {
+    Shape reversed(dims.rbegin(), dims.rend());
+    return make(reversed, d).T();
+  });
+}
+
+// The dtype that NumPy gives a scalar of this kind.
+DType scalar_dtype(const Scalar& value) {
+  constexpr DType kinds[] = {DType::bool_, DType::int64, DType::uint64, DType::float64, DType::complex128};
+  return kinds[value.index()];
+}
+
+Array make_full(nb::object shape, nb::object value, nb::object dtype) {
+  Shape dims = to_shape(shape);
+  Operand operand = require_operand(value);
+  if (auto* scalar = std::get_if<Scalar>(&operand)) {
+    DType d = dtype_or(dtype, scalar_dtype(*scalar));
+    return without_gil([&] { return full(dims, *scalar, d); });
+  }
+  const Array& source = std::get<Array>(operand);
+  DType d = dtype_or(dtype, source.dtype());
+  return without_gil([&] {
+    Array result = empty(dims, d);
+    copy_into(result, operand);
+    return result;
+  });
+}
+
+// Integers stay exact where NumPy's result is an integer range; everything else goes through double.
+Array make_arange(double start, double stop, double step, nb::object dtype) {
+  DType d = to_dtype(dtype);
+  return without_gil([&] { return arange(start, stop, step, d); });
+}
+
+Array make_linspace(double start, double stop, std::int64_t num, bool endpoint, nb::object dtype) {
+  DType d = dtype_or(dtype, DType::float64);
+  return without_gil([&] { return linspace(start, stop, num, endpoint, d); });
+}
+
+Array make_eye(std::int64_t n, std::optional<std::int64_t> m, std::int64_t k, nb::object dtype) {
+  DType d = dtype_or(dtype, DType::float64);
+  return without_gil([&] { return eye(n, m.value_or(n), k, d); });
+}
+
+}  // namespace
+
+void bind_creation(nb::module_& m) {
+  using nb::arg;
+  m.def("empty", make_empty, arg("shape"), arg("dtype") = nb::none(), arg("order") = "C");
+  m.def("zeros", make_constant<zeros>, arg("shape"), arg("dtype") = nb::none(), arg("order") = "C");
+  m.def("ones", make_constant<ones>, arg("shape"), arg("dtype") = nb::none(), arg("order") = "C");
+  m.def("full", make_full, arg("shape"), arg("fill_value"), arg("dtype") = nb::none());
+  m.def("_arange", make_arange);
+  m.def("linspace", make_linspace, arg("start"), arg("stop"), arg("num") = 50, arg("endpoint") = true,
+        arg("dtype") = nb::none());
+  m.def("eye", make_eye, arg("N"), arg("M") = nb::none(), arg("k") = 0, arg("dtype") = nb::none());
+}
+
+}  // namespace td::python

@@ -1,0 +1,252 @@
+// RawKernel and RawModule. The call of a kernel is the hot path: the type's call slot reads the tuples itself and
+// builds the argument list without any Python-level code.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bind.h"
+#include "pointer.h"
+
+namespace td::python {
+namespace {
+
+std::uint32_t to_extent(PyObject* object, const char* what) {
+  Py_ssize_t value = PyNumber_AsSsize_t(object, PyExc_OverflowError);
+  if (value == -1 && PyErr_Occurred()) throw nb::python_error();
+  if (value < 0 || value > 0xffffffffll)
+    throw ValueError(std::string(what) + " has a dimension of " + std::to_string(value) +
+                     "; it must be a positive number of 32 bits");
+  return static_cast<std::uint32_t>(value);
+}
+
+// (x,), (x, y), (x, y, z), a list of these, or a plain int.
+Dim3 to_dim3(PyObject* object, const char* what) {
+  Dim3 dim;
+  if (PyLong_Check(object)) {
+    dim.x = to_extent(object, what);
+    return dim;
+  }
+  if (!PyTuple_Check(object) && !PyList_Check(object)) {
+    if (!PyIndex_Check(object)) throw TypeError(std::string(what) + " must be a tuple of 1 to 3 integers");
+    dim.x = to_extent(object, what);
+    return dim;
+  }
+  Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
+  if (n < 1 || n > 3)
+    throw ValueError(std::string(what) + " must have 1 to 3 dimensions, not " + std::to_string(n));
+  std::uint32_t* parts[] = {&dim.x, &dim.y, &dim.z};
+  for (Py_ssize_t i = 0; i < n; ++i) *parts[i] = to_extent(PySequence_Fast_GET_ITEM(object, i), what);
+  return dim;
+}
+
+// A NumPy array of one element is a value: its exact type, or its bytes when it is a struct.
+std::optional<KernelArg> host_value(nb::handle object) {
+  if (!nb::hasattr(object, "dtype") || !nb::hasattr(object, "nbytes")) return {};
+  if (nb::cast<std::int64_t>(object.attr("size")) != 1) return {};
+  nb::object bytes = object.attr("tobytes")();
+  const char* data = PyBytes_AS_STRING(bytes.ptr());
+  auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()));
+  nb::object dtype = object.attr("dtype");
+  if (nb::cast<std::string>(nb::str(dtype.attr("kind"))) != "V") {
+    TypedScalar scalar{to_dtype(dtype), {}};
+    __builtin_memcpy(scalar.bytes, data, size);
+    return scalar;
+  }
+  return Bytes{{data, data + size}};
+}
+
+KernelArg to_kernel_arg(PyObject* object, Py_ssize_t position) {
+  if (const Array* array = as_array(object)) return *array;
+  if (auto typed = to_typed_scalar(object)) return *typed;
+  if (auto scalar = to_weak_scalar(object)) return *scalar;
+  if (object == Py_None) return DevicePointer{};
+  if (auto pointer = to_pointer(object)) return *pointer;
+  if (auto value = host_value(object)) return *value;
+  throw TypeError("argument " + std::to_string(position) + " is a " + class_name(object) +
+                  ", which a kernel cannot take; pass treadle arrays (treadle.asarray(x) copies host data to the "
+                  "device), numbers, NumPy scalars or one NumPy struct");
+}
+
+std::vector<KernelArg> to_kernel_args(PyObject* object) {
+  if (!PyTuple_Check(object) && !PyList_Check(object))
+    throw TypeError("the kernel's arguments must be one tuple: kernel(grid, block, (a, b, n)), not " +
+                    class_name(object));
+  Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
+  std::vector<KernelArg> list;
+  list.reserve(static_cast<std::size_t>(n));
+  for (Py_ssize_t i = 0; i < n; ++i) list.push_back(to_kernel_arg(PySequence_Fast_GET_ITEM(object, i), i));
+  return list;
+}
+
+struct CallOptions {
+  std::size_t shared = 0;
+  bool strided = false;
+  PyObject* stream = nullptr;
+  PyObject* grid = nullptr;
+  PyObject* block = nullptr;
+  PyObject* args = nullptr;
+};
+
+void read_keyword(CallOptions& call, const std::string& name, PyObject* value) {
+  if (name == "shared_mem") {
+    Py_ssize_t bytes = PyNumber_AsSsize_t(value, PyExc_OverflowError);
+    if (bytes == -1 && PyErr_Occurred()) throw nb::python_error();
+    if (bytes < 0) throw ValueError("shared_mem is " + std::to_string(bytes) + "; it must not be negative");
+    call.shared = static_cast<std::size_t>(bytes);
+  } else if (name == "strided") {
+    call.strided = PyObject_IsTrue(value) == 1;
+  } else if (name == "stream") {
+    call.stream = value == Py_None ? nullptr : value;
+  } else if (PyObject** slot = name == "grid"    ? &call.grid
+                               : name == "block" ? &call.block
+                               : name == "args"  ? &call.args
+                                                 : nullptr;
+             slot && !*slot) {
+    *slot = value;
+  } else {
+    throw TypeError("a kernel call has no keyword '" + name +
+                    "' (or has it twice); it takes grid, block, args, shared_mem=, stream= and strided=");
+  }
+}
+
+void launch_on(const Stream& stream, const Kernel& kernel, const LaunchConfig& config,
+               const std::vector<KernelArg>& args, bool strided) {
+  Stream before = Stream::current();
+  stream.use();
+  try {
+    kernel.launch(config, std::span<const KernelArg>(args), strided);
+  } catch (...) {
+    before.use();
+    throw;
+  }
+  before.use();
+}
+
+void call_kernel(const Kernel& kernel, PyObject* args, PyObject* kwargs) {
+  CallOptions call;
+  Py_ssize_t count = PyTuple_GET_SIZE(args);
+  if (count > 3) throw TypeError("a kernel call takes three positional arguments: grid, block and the tuple of arguments");
+  PyObject** positional[] = {&call.grid, &call.block, &call.args};
+  for (Py_ssize_t i = 0; i < count; ++i) *positional[i] = PyTuple_GET_ITEM(args, i);
+  if (kwargs) {
+    PyObject *key, *value;
+    for (Py_ssize_t at = 0; PyDict_Next(kwargs, &at, &key, &value);)
+      read_keyword(call, nb::cast<std::string>(nb::handle(key)), value);
+  }
+  if (!call.grid || !call.block || !call.args)
+    throw TypeError("a kernel call needs grid, block and the tuple of arguments: kernel((blocks,), (threads,), (a, b, n))");
+  LaunchConfig config{to_dim3(call.grid, "grid"), to_dim3(call.block, "block"), call.shared};
+  std::vector<KernelArg> list = to_kernel_args(call.args);
+  if (!call.stream) {
+    without_gil([&] { kernel.launch(config, std::span<const KernelArg>(list), call.strided); });
+    return;
+  }
+  Stream stream = nb::cast<Stream>(nb::handle(call.stream));
+  without_gil([&] { launch_on(stream, kernel, config, list, call.strided); });
+}
+
+PyObject* kernel_tp_call(PyObject* self, PyObject* args, PyObject* kwargs) noexcept {
+  try {
+    call_kernel(*nb::inst_ptr<Kernel>(self), args, kwargs);
+    Py_RETURN_NONE;
+  } catch (...) {
+    set_python_error();
+    return nullptr;
+  }
+}
+
+ModuleOptions to_options(std::vector<std::string> options, std::vector<std::string> expressions,
+                         const std::string& file_name, int first_line) {
+  ModuleOptions result;
+  result.options = std::move(options);
+  result.name_expressions = std::move(expressions);
+  if (!file_name.empty()) result.file_name = file_name;
+  result.first_line = first_line;
+  return result;
+}
+
+void make_kernel(Kernel* self, std::string code, std::string name, std::vector<std::string> options,
+                 const std::string& file_name, int first_line) {
+  new (self) Kernel(std::move(code), std::move(name), to_options(std::move(options), {}, file_name, first_line));
+}
+
+void make_module(Module* self, std::string code, std::vector<std::string> options,
+                 std::vector<std::string> name_expressions, const std::string& file_name, int first_line) {
+  new (self) Module(std::move(code),
+                    to_options(std::move(options), std::move(name_expressions), file_name, first_line));
+}
+
+nb::list params(const Kernel& kernel) {
+  const std::vector<ParamInfo>& list = without_gil([&]() -> const std::vector<ParamInfo>& { return kernel.params(); });
+  constexpr const char* kinds[] = {"scalar", "pointer", "aggregate", "unknown"};
+  nb::list result;
+  for (const ParamInfo& p : list) {
+    nb::dict row;
+    row["name"] = p.name;
+    row["type"] = p.type;
+    row["kind"] = kinds[static_cast<int>(p.kind)];
+    row["dtype"] = p.dtype ? nb::object(nb::borrow(numpy_dtype(*p.dtype))) : nb::object(nb::none());
+    row["size"] = p.size;
+    row["offset"] = p.offset;
+    result.append(row);
+  }
+  return result;
+}
+
+// CUfunction_attribute by CuPy's names.
+struct KernelAttribute {
+  const char* name;
+  int number;
+};
+constexpr KernelAttribute kAttributes[] = {
+    {"max_threads_per_block", 0}, {"shared_size_bytes", 1}, {"const_size_bytes", 2}, {"local_size_bytes", 3},
+    {"num_regs", 4},              {"ptx_version", 5},       {"binary_version", 6},   {"max_dynamic_shared_size_bytes", 8},
+};
+
+int attribute(const Kernel& kernel, int number) {
+  return without_gil([&] { return kernel.attribute(number); });
+}
+
+nb::dict attributes(const Kernel& kernel) {
+  nb::dict result;
+  for (const KernelAttribute& row : kAttributes) result[row.name] = attribute(kernel, row.number);
+  return result;
+}
+
+void bind_raw_kernel(nb::module_& m) {
+  static const PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(kernel_tp_call)}, {0, nullptr}};
+  nb::class_<Kernel> cls(m, "RawKernel", nb::type_slots(slots), nb::is_weak_referenceable());
+  cls.def("__init__", make_kernel, nb::arg("code"), nb::arg("name"), nb::arg("options") = nb::make_tuple(),
+          nb::kw_only(), nb::arg("file_name") = "", nb::arg("first_line") = 1)
+      .def_prop_ro("name", [](const Kernel& k) { return k.name(); })
+      .def_prop_ro("params", params)
+      .def_prop_ro("attributes", attributes)
+      .def("compile", [](const Kernel& k) { without_gil([&] { k.params(); k.attribute(0); }); })
+      .def("__repr__", [](const Kernel& k) { return "<treadle.RawKernel " + k.name() + ">"; });
+  for (const KernelAttribute& row : kAttributes)
+    cls.def_prop_ro(row.name, [number = row.number](const Kernel& k) { return attribute(k, number); });
+  cls.def("set_max_dynamic_shared_size_bytes", [](const Kernel& k, std::size_t bytes) {
+    without_gil([&] { k.set_max_dynamic_shared(bytes); });
+  });
+  nb::setattr(cls, "__module__", nb::str("treadle"));
+}
+
+}  // namespace
+
+void bind_kernel(nb::module_& m) {
+  bind_pointer(m);
+  bind_raw_kernel(m);
+  nb::class_<Module> cls(m, "RawModule");
+  cls.def("__init__", make_module, nb::arg("code"), nb::arg("options") = nb::make_tuple(),
+          nb::arg("name_expressions") = nb::make_tuple(), nb::kw_only(), nb::arg("file_name") = "",
+          nb::arg("first_line") = 1)
+      .def("get_function", [](const Module& m, const std::string& n) { return without_gil([&] { return m.get(n); }); })
+      .def("get_global",
+           [](const Module& m, const std::string& n) {
+             auto [pointer, bytes] = without_gil([&] { return m.global(n); });
+             return Pointer{pointer, bytes};
+           })
+      .def_prop_ro("kernel_names", [](const Module& m) { return without_gil([&] { return m.kernel_names(); }); });
+  nb::setattr(cls, "__module__", nb::str("treadle"));
+}
+
+}  // namespace td::python

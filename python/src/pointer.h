@@ -1,0 +1,17 @@
+// A raw device address in Python: what RawModule.get_global answers, and what a kernel's pointer parameter takes.
+#pragma once
+
+#include "bind.h"
+
+namespace td::python {
+
+struct Pointer {
+  DevicePointer pointer;
+  std::size_t bytes = 0;
+};
+
+void bind_pointer(nb::module_& m);
+// A Pointer, or x.data of an array.
+std::optional<DevicePointer> to_pointer(nb::handle object);
+
+}  // namespace td::python

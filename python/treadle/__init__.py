@@ -1,0 +1,59 @@
+"""CUDA for Python that runs with or without a GPU.
+
+Arrays with NumPy's semantics (``treadle.asarray``, ``treadle.sqrt`` …), kernels in CUDA C++ (``treadle.RawKernel``), and
+devices, streams and events (``treadle.cuda``). The same program runs on an NVIDIA GPU and, without one, on the software
+device. ``TREADLE_DEVICE`` chooses: ``auto`` (default), ``cuda[:N]`` or ``soft[:N]``.
+"""
+
+import importlib as _importlib
+
+import numpy as _np
+
+from . import _libraries
+from . import _treadle
+
+_libraries.announce()
+
+from ._treadle import RawKernel, RawModule, __version__, ndarray  # noqa: E402
+from .errors import CompileError, CUDAError, InternalError, OutOfMemoryError  # noqa: E402
+from ._creation import *  # noqa: E402, F403
+from ._functions import *  # noqa: E402, F403
+from . import _array as _array  # noqa: E402  (gives ndarray its Python methods)
+
+# Every operation and reduction of the tables; a function of _functions.py of the same name knows more and stays.
+for _name in _treadle.operations + _treadle.reductions:
+    globals().setdefault(_name, getattr(_treadle, _name))
+matmul = _treadle.matmul
+
+# The device's dtypes are NumPy's own objects.
+for _dtype in _treadle.dtypes:
+    globals()[_dtype.type.__name__] = _dtype.type
+bool_ = _np.bool_
+dtype = _np.dtype
+newaxis = None
+pi, e, inf, nan, euler_gamma = _np.pi, _np.e, _np.inf, _np.nan, _np.euler_gamma
+
+_LAZY = ("cuda", "random", "config", "tour")
+
+
+def __getattr__(name):
+    if name in _LAZY:
+        return _importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted([*globals(), *_LAZY])
+
+
+def get_default_memory_pool():
+    """The memory pool of the current device."""
+    return _treadle.get_default_memory_pool()
+
+
+def get_array_module(*args):
+    """``treadle`` when one of the arguments is a treadle array, else ``numpy``."""
+    for arg in args:
+        if isinstance(arg, ndarray):
+            return _importlib.import_module(__name__)
+    return _np

@@ -1,0 +1,58 @@
+"""How arrays print: as NumPy prints them, with the device named. Only what is printed is copied from the device."""
+
+import numpy as np
+
+from ._creation import asnumpy
+
+
+def _head_and_tail(a):
+    """``a`` on the host; of a long axis only the ends and one element between, which NumPy prints as dots."""
+    edge = np.get_printoptions()["edgeitems"]
+    picked = a
+    pieces = []
+    for axis, n in enumerate(a.shape):
+        pieces.append([slice(None)] if n <= 2 * edge + 1 else [slice(0, edge + 1), slice(n - edge, n)])
+    shape = tuple(min(n, 2 * edge + 1) for n in a.shape)
+    host = np.empty(shape, a.dtype)
+    for source, target in _blocks(pieces, shape):
+        host[target] = asnumpy(picked[source])
+    return host
+
+
+def _blocks(pieces, shape):
+    """Pairs of (index into the array, index into the small copy) for each combination of ends."""
+    blocks = [((), ())]
+    for axis, slices in enumerate(pieces):
+        grown = []
+        for source, target in blocks:
+            for piece in slices:
+                length = shape[axis] if piece.stop is None else piece.stop - piece.start
+                tail = piece.stop is not None and piece.start > 0
+                place = slice(shape[axis] - length, shape[axis]) if tail else slice(0, length)
+                grown.append((source + (piece,), target + (place,)))
+        blocks = grown
+    return blocks
+
+
+def _body(a, prefix, suffix=""):
+    options = np.get_printoptions()
+    if a.size <= options["threshold"]:
+        return np.array2string(asnumpy(a), separator=", ", prefix=prefix, suffix=suffix)
+    return np.array2string(_head_and_tail(a), separator=", ", prefix=prefix, suffix=suffix, threshold=0)
+
+
+def array_repr(a):
+    """``array([1., 2.], dtype=float32, device='soft:0')``."""
+    body = _body(a, "array(", ", ") if a.size else f"[], shape={a.shape}"
+    return f"array({body}, dtype={a.dtype.name}, device='{a.device.name}')"
+
+
+def array_str(a):
+    """The values alone."""
+    if a.size <= np.get_printoptions()["threshold"]:
+        return str(asnumpy(a))
+    return np.array2string(_head_and_tail(a), threshold=0)
+
+
+def array_format(a, spec):
+    return format(a.item(), spec) if a.ndim == 0 else format(array_str(a), spec)
