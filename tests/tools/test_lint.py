@@ -139,3 +139,11 @@ def test_unknown_check_is_refused(tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "tools/lint"), "--root", str(tmp_path), "nonsense"]
     reply = subprocess.run(command, capture_output=True, text=True)
     assert reply.returncode == 2 and "nonsense" in reply.stderr
+
+
+def test_archive_without_git_is_read_without_the_build(tmp_path: Path) -> None:
+    write(tmp_path, "build/a.md", "[x](gone.md)\n")
+    write(tmp_path, ".venv/lib/a.md", "[x](gone.md)\n")
+    assert lint(tmp_path, "links")[0] == 0
+    write(tmp_path, "docs/a.md", "[x](gone.md)\n")
+    assert lint(tmp_path, "links")[0] == 1

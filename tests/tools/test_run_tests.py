@@ -86,3 +86,26 @@ def test_sum(monkeypatch, capfd, tmp_path, cpp, python, status, last) -> None:
     monkeypatch.setattr(run_tests, "run_pytest", reply(python))
     assert run_tests.run_all(Arguments, tmp_path) == status
     assert capfd.readouterr().out.splitlines()[-1] == last
+
+
+def test_selection_goes_down_to_single_cases(tmp_path: Path) -> None:
+    """A GoogleTest program is asked for its cases; another program is taken or left whole, and not started."""
+    cases = tmp_path / "cases"
+    cases.write_text(
+        "#!/bin/sh\n# --gtest_list_tests\n"
+        "printf 'Array.\\n  Reduce\\n  Scan\\nAll/P.\\n  Each/0  # GetParam() = 1\\n'\n"
+    )
+    other = tmp_path / "other"
+    other.write_text("#!/bin/sh\ntouch started\n")
+    for path in (cases, other):
+        path.chmod(0o755)
+    tests = [
+        {"name": "unit_array", "command": [str(cases)]},
+        {"name": "example_array", "command": [str(other)]},
+    ]
+    select = run_tests.select_ctests
+    assert select(tests, "scan") == (["unit_array"], ["Array.Scan"])
+    assert select(tests, "unit_array and not scan")[1] == ["Array.Reduce", "All/P.Each/0"]
+    assert select(tests, "example") == (["example_array"], [])
+    assert select(tests, "nothing") == ([], [])
+    assert not (tmp_path / "started").exists()

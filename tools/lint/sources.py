@@ -7,6 +7,8 @@ from pathlib import Path
 # Kinds of files by suffix.
 CPP = (".h", ".cpp", ".cuh", ".cu")
 PYTHON = (".py",)
+# Folders that hold no source, where Git is not there to say so.
+OURS_NOT = {".git", ".venv", ".dev-log", ".ruff_cache", ".pytest_cache", "__pycache__", "build"}
 
 
 def files(root: Path, *suffixes: str) -> list[Path]:
@@ -19,7 +21,8 @@ def files(root: Path, *suffixes: str) -> list[Path]:
     if listing.returncode == 0:
         names = sorted(set(filter(None, listing.stdout.split("\0"))))
     else:  # an unpacked archive
-        names = sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
+        found = (path.relative_to(root) for path in root.rglob("*") if path.is_file())
+        names = sorted(str(path) for path in found if not OURS_NOT & set(path.parts))
     return [
         Path(name)
         for name in names
