@@ -46,6 +46,7 @@ struct LaunchConfig {
   Dim3 grid;
   Dim3 block;
   std::size_t shared = 0;  // dynamic shared memory, bytes
+  const char* where = nullptr;  // place of the launch for messages, "file.py:12"; read during the launch only
 };
 
 // What one parameter of a kernel is.
@@ -95,7 +96,7 @@ class Kernel {
 
   // Checks the launch shape against the device's limits (error: which limit, its value, by how much it was exceeded)
   // and every argument against the signature; launches pending work of array arguments; then launches on the current
-  // stream. `where` is put into messages ("file.py:12"). An array that is not C-contiguous is refused unless
+  // stream. An array that is not C-contiguous is refused unless
   // `strided` is set, which passes its plain data pointer.
   void launch(const LaunchConfig& config, std::span<const KernelArg> args, bool strided = false) const;
 

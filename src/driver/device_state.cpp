@@ -90,6 +90,7 @@ void DeviceState::reset() {
   generation_.fetch_add(1, std::memory_order_acq_rel);
   pool_->forget();
   stager_->forget();
+  launches_.clear();
   static const std::string kCure = "the context cannot be brought back in this process; start a new one";
   check(*this, api().cuDevicePrimaryCtxReset(device_), "cuDevicePrimaryCtxReset", kCure);
   CUcontext context = nullptr;

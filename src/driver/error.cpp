@@ -77,8 +77,11 @@ void fail(const DeviceState& device, CUresult result, const char* call, const st
   ResultRow row = describe(device, result);
   std::string message = base::cat(call, " failed: ", row.name, " (", result, "): ", row.meaning);
   append(message, detail);
-  if (is_kernel_fault(result) && device.provider().last_fault)
-    if (const char* fault = device.provider().last_fault()) append(message, fault);
+  if (is_kernel_fault(result)) {
+    if (device.provider().last_fault)
+      if (const char* fault = device.provider().last_fault()) append(message, fault);
+    append(message, device.launches().text());
+  }
   const bool memory = result == cuda::CUDA_ERROR_OUT_OF_MEMORY;
   if (memory && detail.empty()) append(message, memory_sizes(device));
   if (result == cuda::CUDA_ERROR_NOT_INITIALIZED && getpid() != start_pid)

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/cuda_abi.h"
+#include "driver/launch_log.h"
 #include "driver/provider.h"
 #include "treadle/device.h"
 #include "treadle/error.h"
@@ -42,6 +43,9 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   int attribute(int attribute);
   MemoryPool& pool() { return *pool_; }
   Stager& stager() { return *stager_; }
+  // Whoever launches a kernel notes it here; messages of kernel faults read it.
+  LaunchLog& launches() { return launches_; }
+  const LaunchLog& launches() const { return launches_; }
   // Counts resets; handles made under an older generation are dead.
   std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
   // Destroys the context with everything on it and starts anew. Throws DriverError when the driver cannot (NVIDIA's
@@ -61,6 +65,7 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   std::array<std::atomic<int>, 160> attributes_;
   std::unique_ptr<MemoryPool> pool_;
   std::unique_ptr<Stager> stager_;
+  LaunchLog launches_;
 };
 
 // Throws DriverError (or OutOfMemory) for anything but CUDA_SUCCESS: CUDA's name, the call, the meaning and a cure.
