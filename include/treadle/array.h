@@ -112,6 +112,12 @@ Array apply(Op op, std::span<const Operand> operands, const Array& out = {}, std
 // Reduction over `axes` (all when absent). An empty reduced axis gives the identity, or ValueError where there is none.
 Array reduce(Reduction op, const Array& x, const std::optional<Axes>& axes = {}, bool keepdims = false,
              std::optional<DType> dtype = {}, const Array& out = {});
+// Variance over `axes` with `ddof` delta degrees of freedom, in two passes.
+Array var(const Array& x, const std::optional<Axes>& axes = {}, double ddof = 0, bool keepdims = false,
+          std::optional<DType> dtype = {});
+// Views of the parts of a complex array; a real array itself, and read-only zeros.
+Array real_part(const Array& x);
+Array imag_part(const Array& x);
 // NumPy's matmul (1-D rules and batches included); BLAS underneath.
 Array matmul(const Array& a, const Array& b);
 

@@ -53,6 +53,10 @@ struct ReductionInfo {
   std::string_view aliases;
   std::string_view numpy;
   std::string_view label;  // NumPy's name in messages
+  // argmin and argmax take one axis, or none.
+  constexpr bool takes_one_axis() const {
+    return reduction == Reduction::argmin || reduction == Reduction::argmax;
+  }
 };
 
 inline constexpr OpInfo kOps[] = {

@@ -1,0 +1,64 @@
+// Arrays from nothing. Constant arrays are pending copies of a scalar, so that an expression that uses one fuses it.
+#include <cmath>
+
+#include "array/operations.h"
+#include "array/promotion.h"
+#include "base/text.h"
+#include "treadle/error.h"
+
+namespace td {
+
+using array::fresh_view;
+using array::make_array;
+
+Array empty(const Shape& shape, DType dtype, char order) {
+  if (order != 'C' && order != 'F') throw ValueError("order must be 'C' or 'F'");
+  auto strides = array::contiguous_strides(shape, itemsize(dtype), order);
+  return make_array(fresh_view(driver::current_device(), shape, std::move(strides), dtype));
+}
+
+Array full(const Shape& shape, const Scalar& value, DType dtype) {
+  Array result = empty(shape, dtype);
+  result.fill(value);
+  return result;
+}
+
+Array zeros(const Shape& shape, DType dtype) { return full(shape, false, dtype); }
+Array ones(const Shape& shape, DType dtype) { return full(shape, true, dtype); }
+
+Array arange(double start, double stop, double step, DType dtype) {
+  if (step == 0) throw ValueError("arange: step must not be zero");
+  double length = std::ceil((stop - start) / step);
+  if (std::isnan(length)) throw ValueError("arange: cannot compute length");
+  if (length > 9.2e18) throw ValueError("arange: Maximum allowed size exceeded");
+  auto count = static_cast<std::int64_t>(std::max(length, 0.0));
+  Array result = empty({count}, dtype);
+  if (count > 0) fuse::launch_ramp(result, start, step, std::nan(""));
+  return result;
+}
+
+Array arange(std::int64_t stop, DType dtype) { return arange(0.0, static_cast<double>(stop), 1.0, dtype); }
+
+Array linspace(double start, double stop, std::int64_t num, bool endpoint, DType dtype) {
+  if (num < 0) throw ValueError(base::cat("Number of samples, ", num, ", must be non-negative."));
+  std::int64_t parts = endpoint ? num - 1 : num;
+  double step = parts > 0 ? (stop - start) / static_cast<double>(parts) : 0.0;
+  Array result = empty({num}, dtype);
+  // The last sample is the end itself, not a sum that misses it by a rounding.
+  if (num > 0) fuse::launch_ramp(result, start, step, endpoint && num > 1 ? stop : std::nan(""));
+  return result;
+}
+
+Array eye(std::int64_t n, std::int64_t m, std::int64_t k, DType dtype) {
+  Array result = zeros({n, m}, dtype);
+  std::int64_t row = k < 0 ? -k : 0, column = k > 0 ? k : 0;
+  if (row >= n || column >= m) return result;
+  std::int64_t length = std::min(n - row, m - column);
+  const array::View& v = result.impl()->view;
+  array::View diagonal{v.storage, {length}, {v.strides[0] + v.strides[1]}, row * v.strides[0] + column * v.strides[1],
+                       dtype};
+  make_array(diagonal).fill(true);
+  return result;
+}
+
+}  // namespace td

@@ -1,0 +1,307 @@
+// Recording: an operation on arrays becomes a node. Errors of shape and dtype are thrown here, at the caller's line.
+#include "array/operations.h"
+
+#include <algorithm>
+
+#include "array/promotion.h"
+#include "base/text.h"
+#include "treadle/error.h"
+
+namespace td {
+namespace array {
+namespace {
+
+using base::cat;
+using base::tuple_text;
+
+const Array* as_array(const Operand& operand) { return std::get_if<Array>(&operand); }
+
+std::shared_ptr<Storage> storage_of(const Input& input) {
+  if (input.kind == Input::Kind::leaf || input.view.storage) return input.view.storage;
+  return input.node->fresh.lock();
+}
+
+// In-place work is done element by element in one pass; that is right only if every operand in the same memory is
+// either the very elements that are written or none of them.
+bool needs_temporary(const Node& node, const View& out) {
+  Extent written = out.extent();
+  for (int k = 0; k < node.arity; ++k) {
+    const Input& input = node.inputs[k];
+    if (input.kind == Input::Kind::scalar || storage_of(input) != out.storage) continue;
+    if (input.view.shape == out.shape && input.view.offset == out.offset && input.view.dtype == out.dtype &&
+        same_steps(input.view, out))
+      continue;
+    Extent seen = input.view.extent();
+    if (seen.begin < written.end && written.begin < seen.end) return true;
+  }
+  return false;
+}
+
+Strides result_strides(const Node& node, std::size_t bytes) {
+  const Strides* operands[3];
+  std::size_t count = 0;
+  bool plain = true;
+  for (int k = 0; k < node.arity; ++k) {
+    const Input& input = node.inputs[k];
+    if (input.kind == Input::Kind::scalar) continue;
+    operands[count++] = &input.view.strides;
+    plain = plain && is_contiguous(node.shape, input.view.strides, itemsize(input.view.dtype), 'C');
+  }
+  if (plain || node.shape.size() < 2) return contiguous_strides(node.shape, bytes);
+  return keep_order_strides(node.shape, {operands, count}, bytes);
+}
+
+Array record_fresh(const std::shared_ptr<driver::DeviceState>& device, const std::shared_ptr<Node>& node, DType dtype,
+                   Strides strides) {
+  View view = fresh_view(device, node->kind == Node::Kind::reduce ? node->out.shape : node->shape, std::move(strides),
+                         dtype);
+  node->out = view;
+  node->fresh = view.storage;
+  node->out.storage = nullptr;
+  bool work = view.storage->bytes() > 0;
+  Array array = make_array(std::move(view));
+  if (work) record(device, node);
+  return array;
+}
+
+void record_in_place(const std::shared_ptr<Node>& node, const View& out) {
+  if (size_of(out.shape) == 0) return;
+  if (!needs_temporary(*node, out)) {
+    node->out = out;
+    record(out.storage->device(), node);
+    return;
+  }
+  DType kept = node->result;
+  Strides strides = contiguous_strides(node->shape, itemsize(kept));
+  Array temporary = record_fresh(out.storage->device(), node, kept, std::move(strides));
+  copy_into(make_array(out), temporary);
+}
+
+std::shared_ptr<Node> copy_node(const Input& input, const Shape& shape, DType dtype) {
+  auto node = std::make_shared<Node>();
+  node->kind = Node::Kind::copy;
+  node->inputs[0] = input;
+  node->inputs[0].loop = dtype;
+  node->result = dtype;
+  node->shape = shape;
+  return node;
+}
+
+// NumPy lets a value have more leading axes of length 1 than its destination.
+View without_leading_ones(View view, std::size_t ndim) {
+  while (view.shape.size() > ndim && view.shape.front() == 1) {
+    view.shape.erase(view.shape.begin());
+    view.strides.erase(view.strides.begin());
+  }
+  return view;
+}
+
+std::shared_ptr<driver::DeviceState> device_of(std::string_view operation, std::span<const Operand> operands,
+                                               const Array& out) {
+  std::shared_ptr<driver::DeviceState> device;
+  auto visit = [&](const Array& array) {
+    const auto& d = view_of(array).storage->device();
+    if (device && device != d)
+      throw ValueError(cat(operation, "(): operands are on different devices, ", device->name(), " and ", d->name(),
+                           "; copy one of them over first"));
+    device = d;
+  };
+  for (const Operand& operand : operands)
+    if (const Array* array = as_array(operand)) visit(*array);
+  if (out) visit(out);
+  if (!device) throw TypeError(cat(operation, "() needs at least one array operand"));
+  return device;
+}
+
+}  // namespace
+
+bool same_steps(const View& a, const View& b) {
+  for (std::size_t k = 0; k < a.shape.size(); ++k)
+    if (a.shape[k] > 1 && a.strides[k] != b.strides[k]) return false;
+  return true;
+}
+
+Array converted(const Array& x, DType dtype, char order) {
+  const View& v = view_of(x);
+  std::size_t bytes = itemsize(dtype);
+  if (order == 'A') order = x.f_contiguous() && !x.c_contiguous() ? 'F' : 'C';
+  auto node = copy_node(read(v, v.shape, dtype), v.shape, dtype);
+  if (order != 'C' && order != 'F' && order != 'K')
+    throw ValueError(cat("order must be one of 'C', 'F', 'A', or 'K' (got '", order, "')"));
+  Strides strides = order == 'K' ? result_strides(*node, bytes) : contiguous_strides(v.shape, bytes, order);
+  return record_fresh(v.storage->device(), node, dtype, std::move(strides));
+}
+
+Array packed(const Array& x) { return x.c_contiguous() ? x : converted(x, x.dtype(), 'C'); }
+
+void check_out(std::string_view operation, const Array& out, const Shape& shape, DType result) {
+  if (!out.writeable()) throw ValueError("output array is read-only");
+  if (out.shape() != shape)
+    throw ValueError(cat("non-broadcastable output operand with shape ", tuple_text(out.shape()),
+                         " doesn't match the broadcast shape ", tuple_text(shape)));
+  check_output_cast(operation, result, out.dtype());
+}
+
+}  // namespace array
+
+using array::Input;
+using array::Node;
+using array::View;
+using array::view_of;
+
+Array apply(Op op, std::span<const Operand> operands, const Array& out, std::optional<DType> dtype) {
+  const OpInfo& row = info(op);
+  auto device = array::device_of(row.name, operands, out);
+  std::vector<array::TypeOperand> types;
+  std::vector<const Shape*> shapes;
+  for (const Operand& operand : operands) {
+    if (const Array* a = std::get_if<Array>(&operand)) {
+      types.emplace_back(a->dtype());
+      shapes.push_back(&a->shape());
+    } else {
+      types.emplace_back(std::get<Scalar>(operand));
+    }
+  }
+  array::Loop loop = array::resolve(op, types, dtype);
+  if (out) shapes.push_back(&out.shape());
+  auto node = std::make_shared<Node>();
+  node->kind = Node::Kind::map;
+  node->op = op;
+  node->arity = row.arity();
+  node->result = loop.result;
+  node->shape = array::broadcast_shapes(shapes);
+  if (out) array::check_out(row.name, out, node->shape, loop.result);
+  for (int k = 0; k < node->arity; ++k) {
+    if (const Array* a = std::get_if<Array>(&operands[k])) {
+      node->inputs[k] = array::read(view_of(*a), node->shape, loop.inputs[k]);
+    } else {
+      node->inputs[k].kind = Input::Kind::scalar;
+      node->inputs[k].scalar = std::get<Scalar>(operands[k]);
+      node->inputs[k].loop = loop.inputs[k];
+    }
+  }
+  if (!out) {
+    auto strides = array::result_strides(*node, itemsize(loop.result));
+    return array::record_fresh(device, node, loop.result, std::move(strides));
+  }
+  array::record_in_place(node, view_of(out));
+  return out;
+}
+
+void copy_into(const Array& out, const Operand& value) {
+  const View& target = view_of(out);
+  if (!out.writeable()) throw ValueError("assignment destination is read-only");
+  Input input;
+  if (const Array* a = std::get_if<Array>(&value)) {
+    View source = array::without_leading_ones(view_of(*a), target.shape.size());
+    if (source.storage->device() != target.storage->device())
+      throw ValueError("the value is on another device; copy it over first");
+    if (source.shape != target.shape)
+      source.strides = array::broadcast_strides(source.shape, source.strides, target.shape);
+    source.shape = target.shape;
+    if (source.same_elements(target)) return;
+    input = array::read(source, target.shape, target.dtype);
+  } else {
+    const Scalar& scalar = std::get<Scalar>(value);
+    array::check_weak_fits(scalar, target.dtype);
+    if (std::holds_alternative<std::complex<double>>(scalar) && info(target.dtype).kind != 'c')
+      throw TypeError(base::cat("a complex value cannot be stored in an array of ", info(target.dtype).numpy,
+                                "; take its real part"));
+    input.kind = Input::Kind::scalar;
+    input.scalar = scalar;
+  }
+  array::record_in_place(array::copy_node(input, target.shape, target.dtype), target);
+}
+
+namespace {
+
+Axes reduced_axes(const ReductionInfo& row, const std::optional<Axes>& axes, int ndim) {
+  Axes all(ndim);
+  for (int k = 0; k < ndim; ++k) all[k] = k;
+  if (!axes) return all;
+  bool positional = row.takes_one_axis();
+  if (positional && axes->size() != 1)
+    throw TypeError(base::cat(row.name, "() takes one axis, or none for the flattened array"));
+  return array::normalize_axes(*axes, ndim);
+}
+
+void check_not_empty(const ReductionInfo& row, std::int64_t count, std::int64_t results) {
+  if (row.identity || count > 0) return;
+  if (row.takes_one_axis()) throw ValueError(base::cat("attempt to get ", row.label, " of an empty sequence"));
+  if (results > 0)
+    throw ValueError(base::cat("zero-size array to reduction operation ", row.label, " which has no identity"));
+}
+
+}  // namespace
+
+Array reduce(Reduction reduction, const Array& x, const std::optional<Axes>& axes, bool keepdims,
+             std::optional<DType> dtype, const Array& out) {
+  const ReductionInfo& row = info(reduction);
+  const View& v = view_of(x);
+  auto types = array::resolve(reduction, v.dtype, dtype);
+  int ndim = x.ndim();
+  auto node = std::make_shared<Node>();
+  node->kind = Node::Kind::reduce;
+  node->reduction = reduction;
+  node->shape = v.shape;
+  node->reduced.assign(ndim, false);
+  for (int axis : reduced_axes(row, axes, ndim)) node->reduced[axis] = true;
+  Shape kept, shown;
+  std::int64_t count = 1;
+  for (int k = 0; k < ndim; ++k) {
+    if (node->reduced[k]) count *= v.shape[k];
+    else kept.push_back(v.shape[k]);
+    if (!node->reduced[k] || keepdims) shown.push_back(node->reduced[k] ? 1 : v.shape[k]);
+  }
+  check_not_empty(row, count, array::size_of(kept));
+  if (out) array::check_out(row.label, out, shown, types.result);
+  node->inputs[0] = array::read(v, v.shape, types.input);
+  node->result = types.result;
+  node->out.shape = kept;
+  auto strides = array::contiguous_strides(kept, itemsize(types.result));
+  Array result = array::record_fresh(v.storage->device(), node, types.result, std::move(strides));
+  if (keepdims) result = result.reshape(shown);
+  if (!out) return result;
+  copy_into(out, result);
+  return out;
+}
+
+namespace {
+
+std::int64_t reduced_count(const Array& x, const std::optional<Axes>& axes) {
+  if (!axes) return x.size();
+  std::int64_t count = 1;
+  for (int axis : array::normalize_axes(*axes, x.ndim())) count *= x.shape()[axis];
+  return count;
+}
+
+Array apply2(Op op, const Operand& a, const Operand& b) {
+  const Operand operands[] = {a, b};
+  return td::apply(op, operands);
+}
+
+Array apply1(Op op, const Array& a) {
+  const Operand operands[] = {a};
+  return td::apply(op, operands);
+}
+
+}  // namespace
+
+// NumPy's two passes: the mean first, then the mean of squared distances from it.
+Array var(const Array& x, const std::optional<Axes>& axes, double ddof, bool keepdims, std::optional<DType> dtype) {
+  Array values = dtype ? x.astype(*dtype, false) : x;
+  bool half = values.dtype() == DType::float16;
+  if (half) values = values.astype(DType::float32);
+  Array center = reduce(Reduction::mean, values, axes, true);
+  Array distance = apply2(Op::subtract, values, center);
+  Array square = info(distance.dtype()).kind == 'c'
+                     ? apply2(Op::add, apply1(Op::square, apply1(Op::real, distance)),
+                              apply1(Op::square, apply1(Op::imag, distance)))
+                     : apply1(Op::square, distance);
+  Array total = reduce(Reduction::sum, square, axes, keepdims);
+  double divisor = std::max(static_cast<double>(reduced_count(x, axes)) - ddof, 0.0);
+  Array result = apply2(Op::divide, total, Scalar(divisor));
+  return half ? result.astype(DType::float16) : result;
+}
+
+}  // namespace td

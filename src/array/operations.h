@@ -1,0 +1,17 @@
+// What the folders above need of the recording side beyond the public API.
+#pragma once
+
+#include "array/pending.h"
+
+namespace td::array {
+
+// The same values in another dtype and memory order ('C', 'F', 'A', 'K'): always a new array.
+Array converted(const Array& x, DType dtype, char order);
+// `x` itself when it is C-contiguous, else a packed copy.
+Array packed(const Array& x);
+// Equal strides along every axis that has more than one element.
+bool same_steps(const View& a, const View& b);
+// Checks that `out` may receive a result of this shape and dtype (ValueError, TypeError).
+void check_out(std::string_view operation, const Array& out, const Shape& shape, DType result);
+
+}  // namespace td::array

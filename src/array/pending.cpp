@@ -1,0 +1,136 @@
+#include "array/pending.h"
+
+#include <unordered_map>
+
+#include "base/text.h"
+
+namespace td::array {
+namespace {
+
+// Enough to fuse any expression that people write; short enough that the device does not wait for the host.
+constexpr std::size_t kLongQueue = 64;
+
+struct Queue {
+  std::recursive_mutex mutex;
+  std::vector<std::shared_ptr<Node>> nodes;
+  CUstream stream = nullptr;
+  bool launching = false;
+};
+
+// Queues outlive every static object: arrays may die late.
+Queue& queue_of(driver::DeviceState& device) {
+  thread_local driver::DeviceState* last = nullptr;
+  thread_local Queue* queue = nullptr;
+  if (last == &device) return *queue;
+  static auto* mutex = new std::mutex;
+  static auto* queues = new std::unordered_map<driver::DeviceState*, std::unique_ptr<Queue>>;
+  std::lock_guard lock(*mutex);
+  auto& slot = (*queues)[&device];
+  if (!slot) slot = std::make_unique<Queue>();
+  last = &device;
+  queue = slot.get();
+  return *queue;
+}
+
+template <class Visit>
+void for_each_storage(Node& node, Visit visit) {
+  for (int k = 0; k < node.arity; ++k)
+    if (node.inputs[k].view.storage) visit(*node.inputs[k].view.storage);
+  if (node.in_place()) visit(*node.out.storage);
+  else if (auto storage = node.fresh.lock()) visit(*storage);
+}
+
+void flush_queue(driver::DeviceState& device, Queue& queue) {
+  if (queue.launching || queue.nodes.empty()) return;
+  queue.launching = true;
+  std::vector<std::shared_ptr<Node>> nodes;
+  nodes.swap(queue.nodes);
+  for (auto& node : nodes)
+    for_each_storage(*node, [](Storage& s) {
+      s.writer = nullptr;
+      s.pending = 0;
+    });
+  try {
+    fuse::launch_nodes(device, queue.stream, nodes);
+  } catch (...) {
+    for (auto& node : nodes) {
+      if (node->in_place()) node->out.storage->fail(std::current_exception());
+      else if (auto storage = node->fresh.lock()) storage->fail(std::current_exception());
+    }
+    queue.launching = false;
+    throw;
+  }
+  queue.launching = false;
+}
+
+[[maybe_unused]] const bool installed = [] {
+  driver::set_flush_hook([](driver::DeviceState& device) { flush(device); });
+  return true;
+}();
+
+}  // namespace
+
+CUdeviceptr Storage::address() {
+  if (error_) std::rethrow_exception(error_);
+  if (owner_) return foreign_;
+  if (bytes_ == 0) return 0;
+  if (!memory_) memory_.emplace(device_, bytes_, driver::current_stream(device_)->handle());
+  return memory_->address();
+}
+
+const View& view_of(const Array& array) {
+  if (!array) throw ValueError("this td::Array holds no array; assign one first");
+  return array.impl()->view;
+}
+
+View fresh_view(const std::shared_ptr<driver::DeviceState>& device, const Shape& shape, Strides strides, DType dtype) {
+  std::int64_t size = size_of(shape);
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(size, static_cast<std::int64_t>(itemsize(dtype)), &bytes))
+    throw ValueError(base::cat("shape ", base::tuple_text(shape), " needs more bytes than 64 bits can count"));
+  return {std::make_shared<Storage>(device, static_cast<std::size_t>(bytes)), shape, std::move(strides), 0, dtype};
+}
+
+Input read(const View& view, const Shape& shape, DType loop) {
+  Input input;
+  input.loop = loop;
+  input.view = view;
+  // Only this thread's queue could race here; `record` runs under the same lock order, so a stale writer is impossible
+  // within a thread, and arrays shared between threads need the caller's synchronisation as NumPy's do.
+  Node* writer = view.storage->writer;
+  if (writer && view.shape == shape) {
+    const View& out = writer->out;
+    bool whole = out.offset == view.offset && out.dtype == view.dtype && out.shape == view.shape &&
+                 out.strides == view.strides;
+    if (whole) {
+      input.kind = Input::Kind::node;
+      input.node = writer->shared_from_this();
+      if (!writer->in_place()) input.view.storage = nullptr;  // does not keep the value's memory alive
+      return input;
+    }
+  }
+  input.view.strides = broadcast_strides(view.shape, view.strides, shape);
+  input.view.shape = shape;
+  return input;
+}
+
+void record(const std::shared_ptr<driver::DeviceState>& device, std::shared_ptr<Node> node) {
+  Queue& queue = queue_of(*device);
+  std::lock_guard lock(queue.mutex);
+  CUstream stream = driver::current_stream(device)->handle();
+  if (!queue.nodes.empty() && queue.stream != stream) flush_queue(*device, queue);
+  queue.stream = stream;
+  for_each_storage(*node, [](Storage& s) { ++s.pending; });
+  if (node->in_place()) node->out.storage->writer = node.get();
+  else if (auto storage = node->fresh.lock()) storage->writer = node.get();
+  queue.nodes.push_back(std::move(node));
+  if (queue.nodes.size() >= kLongQueue) flush_queue(*device, queue);
+}
+
+void flush(driver::DeviceState& device) {
+  Queue& queue = queue_of(device);
+  std::lock_guard lock(queue.mutex);
+  flush_queue(device, queue);
+}
+
+}  // namespace td::array

@@ -1,0 +1,59 @@
+// The queue of pending operations of a device: lazy inside, eager to the eye.
+//
+// Nodes stand in program order, and a flush launches all of them, in an order that keeps every read before a later
+// write of the same memory and after an earlier one. So anything outside the queue that touches device memory only has
+// to flush first. A node that nobody can see any more (its storage is gone and no later node needs it) is dropped.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "array/impl.h"
+
+namespace td::array {
+
+struct Input {
+  enum class Kind : std::uint8_t { leaf, node, scalar } kind = Kind::leaf;
+  View view;                   // leaf: broadcast to the node's shape. node: what is read if the value is stored
+  std::shared_ptr<Node> node;  // value of a pending node at the same indices
+  Scalar scalar;               // already checked against `loop`
+  DType loop = DType::float64; // the dtype that the operation wants it in
+};
+
+struct Node : std::enable_shared_from_this<Node> {
+  enum class Kind : std::uint8_t { copy, map, reduce } kind = Kind::copy;
+  Op op{};                // map
+  Reduction reduction{};  // reduce
+  int arity = 1;
+  Input inputs[3];
+  DType result = DType::float64;  // what the operation yields, before the cast to out.dtype
+  Shape shape;                    // iteration shape: that of the inputs
+  std::vector<bool> reduced;      // reduce: per axis of `shape`
+  // Where the value goes: for in-place work `out.storage` is set and the view is over `shape`; otherwise the storage is
+  // `fresh`, held by the arrays that show it, and `out` is its layout. Reductions: `out` is over the kept axes, in order.
+  View out;
+  std::weak_ptr<Storage> fresh;
+  bool in_place() const { return out.storage != nullptr; }
+};
+
+// Adds a node. Flushes when the queue has become long.
+void record(const std::shared_ptr<driver::DeviceState>& device, std::shared_ptr<Node> node);
+// An operand as a node's input: a pending node's value where the view shows exactly that, else a leaf.
+Input read(const View& view, const Shape& shape, DType loop);
+
+// Launches everything pending on the device.
+void flush(driver::DeviceState& device);
+
+}  // namespace td::array
+
+namespace td::fuse {
+
+// Implemented by src/fuse. Launches `nodes` (program order) on `stream`.
+void launch_nodes(driver::DeviceState& device, CUstream stream, std::vector<std::shared_ptr<array::Node>>& nodes);
+
+// out[i] = start + i * step for a contiguous 1-D array; the last element is `last` unless that is NaN.
+void launch_ramp(const Array& out, double start, double step, double last);
+
+}  // namespace td::fuse

@@ -1,0 +1,46 @@
+// Storage: one piece of device memory that views share. It is allocated when first needed, so a lazy result that nobody
+// asks for costs no memory.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+
+#include "driver/state.h"
+
+namespace td::array {
+
+struct Node;
+
+class Storage {
+ public:
+  Storage(std::shared_ptr<driver::DeviceState> device, std::size_t bytes)
+      : device_(std::move(device)), bytes_(bytes) {}
+  // Memory of somebody else, kept alive by `owner`.
+  Storage(std::shared_ptr<driver::DeviceState> device, CUdeviceptr address, std::size_t bytes,
+          std::shared_ptr<void> owner)
+      : device_(std::move(device)), bytes_(bytes), foreign_(address), owner_(std::move(owner)) {}
+
+  // Device address; allocates on the device's current stream on first use. Rethrows what made its contents fail.
+  CUdeviceptr address();
+  std::size_t bytes() const { return bytes_; }
+  const std::shared_ptr<driver::DeviceState>& device() const { return device_; }
+  // The work that should have filled the storage has failed; every later use says so.
+  void fail(std::exception_ptr error) { error_ = std::move(error); }
+
+  // Kept by the pending queue, under its lock.
+  Node* writer = nullptr;  // the last pending node that writes here
+  int pending = 0;         // pending nodes that touch the storage
+  int slot = -1;           // place in the planner's table during a flush
+
+ private:
+  std::shared_ptr<driver::DeviceState> device_;
+  std::size_t bytes_;
+  std::optional<driver::Memory> memory_;
+  CUdeviceptr foreign_ = 0;
+  std::shared_ptr<void> owner_;
+  std::exception_ptr error_;
+};
+
+}  // namespace td::array
