@@ -250,6 +250,10 @@ def run_all(arguments: argparse.Namespace, reports: Path) -> int:
     build = arguments.build.resolve()
     environment = {**os.environ, **(SANITIZER_OPTIONS if arguments.sanitize else {})}
     notes, empty = [], []
+    if arguments.sanitize:
+        notes.append(
+            "Tests of the scripts (tests/tools) were left out: they do not run sanitized code."
+        )
 
     print("==== C++ tests", flush=True)
     if arguments.offline and not ctest_list(build):
@@ -266,7 +270,7 @@ def run_all(arguments: argparse.Namespace, reports: Path) -> int:
         notes.append("The Python tests did NOT run under the sanitizers (see above).")
         python = None
     else:
-        python = run_pytest(arguments.expression, python_environment, reports)
+        python = run_pytest(arguments.expression, arguments.sanitize, python_environment, reports)
         if python is not None and python.passed + python.failed == 0:
             empty.append("pytest")
 
