@@ -33,7 +33,9 @@ def ruff_command() -> list[str]:
 
 def cpp_format(root: Path, fix: bool) -> list[str]:
     program = clang_format_program()
-    names = [str(path) for path in files(root, *CPP)]
+    names = [
+        str(path) for path in files(root, *CPP) if path.suffix != ".cu"
+    ]  # .cu: kernels to show
     if not names:
         return []
     reply = subprocess.run(
