@@ -5,7 +5,8 @@
 #include <string_view>
 #include <vector>
 
-namespace [[gnu::visibility("default")]] td::diagnose {
+namespace [[gnu::visibility("default")]] td {
+namespace diagnose {
 
 // One rung of the discovery ladder. A rung is reached only when the ones before it passed.
 struct Rung {
@@ -28,4 +29,5 @@ void set_library_search_path(std::vector<std::string> folders);
 // Treadle's version, "0.1.0".
 std::string version();
 
-}  // namespace td::diagnose
+}  // namespace diagnose
+}  // namespace td
