@@ -1,0 +1,163 @@
+// td_cc_compile: options, precompiled prelude, Clang, signatures, bitcode; one step after the other.
+#include "clang/AST/GlobalDecl.h"
+#include "clang/CodeGen/ModuleBuilder.h"
+#include "clang/Frontend/FrontendActions.h"
+#include "clang/Frontend/MultiplexConsumer.h"
+#include "compile/clang/files.h"
+#include "compile/clang/finish_module.h"
+#include "compile/clang/frontend.h"
+#include "compile/clang/name_expressions.h"
+#include "compile/clang/pch.h"
+#include "compile/clang/signatures.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+
+namespace td::compile {
+
+using namespace clang;
+
+namespace {
+
+// Runs last: every declaration has been seen and, with a generator, emitted.
+class ReplyWriter : public ASTConsumer {
+ public:
+  ReplyWriter(const ClangRequest& request, ClangReply& reply, CompilerInstance& instance, KernelCollector& collector,
+              CodeGenerator* generator)
+      : request_(request), reply_(reply), instance_(instance), collector_(collector), generator_(generator) {}
+
+  void HandleTranslationUnit(ASTContext& context) override {
+    if (instance_.getDiagnostics().hasErrorOccurred()) return;
+    for (const FunctionDecl* kernel : collector_.kernels()) {
+      KernelSignature signature = signature_of(*kernel);
+      signature.symbol = symbol_of(*kernel);
+      reply_.kernels.push_back(std::move(signature));
+    }
+    resolve_names(context);
+    if (generator_ != nullptr) write_image();
+  }
+
+ private:
+  std::string symbol_of(const NamedDecl& declaration) {
+    if (const auto* function = llvm::dyn_cast<FunctionDecl>(&declaration)) {
+      if (function->isExternC()) return function->getName().str();
+      if (generator_ == nullptr) return "";
+      return generator_->GetMangledName(GlobalDecl(function)).str();
+    }
+    const auto* variable = llvm::dyn_cast<VarDecl>(&declaration);
+    if (variable == nullptr || generator_ == nullptr) return "";
+    return generator_->GetMangledName(GlobalDecl(variable)).str();
+  }
+
+  void resolve_names(ASTContext& context) {
+    DiagnosticsEngine& diagnostics = instance_.getDiagnostics();
+    const auto named = named_declarations(context, request_.name_expressions.size());
+    for (std::size_t i = 0; i < named.size(); ++i) {
+      const std::string& expression = request_.name_expressions[i];
+      if (named[i] == nullptr) {
+        const unsigned id = diagnostics.getCustomDiagID(
+            DiagnosticsEngine::Error, "name expression '%0' names neither a kernel nor a device variable; write, "
+                                      "for example, '&ns::kernel<int>'");
+        diagnostics.Report(id) << expression;
+        continue;
+      }
+      reply_.lowered_names.emplace_back(expression, symbol_of(*named[i]));
+    }
+  }
+
+  void write_image() {
+    std::unique_ptr<llvm::Module> module(generator_->ReleaseModule());
+    if (!module) return;
+    module->setSourceFileName(request_.file_name);
+    finish_module(*module, instance_.getDiagnostics());
+    if (instance_.getDiagnostics().hasErrorOccurred()) return;
+    llvm::raw_string_ostream stream(reply_.image);
+    llvm::WriteBitcodeToFile(*module, stream);
+  }
+
+  const ClangRequest& request_;
+  ClangReply& reply_;
+  CompilerInstance& instance_;
+  KernelCollector& collector_;
+  CodeGenerator* generator_;
+};
+
+class CompileAction : public ASTFrontendAction {
+ public:
+  CompileAction(const ClangRequest& request, ClangReply& reply) : request_(request), reply_(reply) {}
+
+ protected:
+  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance& instance, llvm::StringRef) override {
+    std::vector<std::unique_ptr<ASTConsumer>> consumers;
+    auto collector = std::make_unique<KernelCollector>();
+    KernelCollector& kernels = *collector;
+    consumers.push_back(std::move(collector));
+    CodeGenerator* generator = nullptr;
+    if (!request_.syntax_only) {
+      llvm_context_.setDiscardValueNames(true);
+      generator = CreateLLVMCodeGen(instance.getDiagnostics(), request_.file_name, &instance.getVirtualFileSystem(),
+                                    instance.getHeaderSearchOpts(), instance.getPreprocessorOpts(),
+                                    instance.getCodeGenOpts(), llvm_context_);
+      consumers.emplace_back(generator);
+    }
+    consumers.push_back(std::make_unique<ReplyWriter>(request_, reply_, instance, kernels, generator));
+    return std::make_unique<MultiplexConsumer>(std::move(consumers));
+  }
+
+ private:
+  const ClangRequest& request_;
+  ClangReply& reply_;
+  llvm::LLVMContext llvm_context_;
+};
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    if (c != '\n') result += c;
+  }
+  return result + "\"";
+}
+
+// The user's text with his macros in front; #line keeps his own numbers.
+std::string main_text(const ClangRequest& request, const Options& options) {
+  std::string text = "#line 1 \"<command line>\"\n";
+  for (const std::string& macro : options.macros) text += macro + "\n";
+  for (const std::string& file : options.pre_includes) text += "#include " + quoted(file) + "\n";
+  if (options.default_device) text += "#pragma clang force_cuda_host_device begin\n";
+  text += "#line " + std::to_string(request.first_line) + " " + quoted(request.file_name) + "\n";
+  text += request.source;
+  text += "\n";
+  return text + name_expression_text(request.name_expressions);
+}
+
+void compile_with_clang(const ClangRequest& request, ClangReply& reply) {
+  const Options options = parse_options(request.options);
+  if (!options.error.empty()) {
+    reply.log = options.error;
+    return;
+  }
+  FrontendJob job;
+  job.options = &options;
+  job.main = llvm::MemoryBuffer::getMemBufferCopy(main_text(request, options), kMainFile);
+  job.pch = precompiled_prelude(options, request.pch_folder, reply.log);
+  if (!job.pch) return;
+  job.log = &reply.log;
+  std::unique_ptr<CompilerInstance> instance = make_frontend(std::move(job));
+  if (!instance) return;
+  CompileAction action(request, reply);
+  instance->ExecuteAction(action);
+  reply.ok = !instance->getDiagnostics().hasErrorOccurred();
+  if (reply.ok) return;
+  reply.image.clear();
+  reply.kernels.clear();
+  reply.lowered_names.clear();
+}
+
+}  // namespace
+}  // namespace td::compile
+
+__attribute__((visibility("default"))) void td_cc_compile(const td::compile::ClangRequest& request, td::compile::ClangReply& reply) {
+  reply = {};
+  td::compile::compile_with_clang(request, reply);
+}

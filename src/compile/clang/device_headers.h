@@ -1,0 +1,16 @@
+// Our CUDA device headers as text; the definition is generated from src/compile/include by embed.cmake.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace td::compile {
+
+struct DeviceHeader {
+  std::string_view name;  // as an #include spells it
+  std::string_view text;  // followed by a NUL
+};
+extern const DeviceHeader kDeviceHeaders[];
+extern const std::size_t kDeviceHeaderCount;
+
+}  // namespace td::compile

@@ -1,0 +1,16 @@
+# cmake -DFILES="a;b" -DOUTPUT=x.cpp -P embed.cmake: the files as C++ raw strings (device_headers.h).
+set(text "// Generated from src/compile/include and tables/device_builtins.def by embed.cmake.\n")
+string(APPEND text "#include \"compile/clang/device_headers.h\"\n\nnamespace td::compile {\n")
+string(APPEND text "const DeviceHeader kDeviceHeaders[] = {\n")
+foreach(file ${FILES})
+  get_filename_component(name ${file} NAME)
+  # Lists and brackets would be changed by CMake's own string handling, so read as hexadecimal and write byte values.
+  file(READ ${file} hex HEX)
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "\\\\x\\1" bytes "${hex}")
+  string(LENGTH "${hex}" digits)
+  math(EXPR size "${digits} / 2")
+  string(APPEND text "    {\"${name}\", {\"${bytes}\", ${size}}},\n")
+endforeach()
+string(APPEND text "};\nconst std::size_t kDeviceHeaderCount = sizeof kDeviceHeaders / sizeof *kDeviceHeaders;\n")
+string(APPEND text "}  // namespace td::compile\n")
+file(WRITE ${OUTPUT} "${text}")

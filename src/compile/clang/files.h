@@ -1,0 +1,28 @@
+// The file system that Clang sees: our headers and the user's text in memory; real files only where the user's own
+// #include or -I names them.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "llvm/ADT/IntrusiveRefCntPtr.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/VirtualFileSystem.h"
+
+namespace td::compile {
+
+// Folder of everything that lives in memory; it exists on no disk.
+inline constexpr const char* kVirtualFolder = "/__treadle__";
+inline constexpr const char* kHeaderFolder = "/__treadle__/include";
+inline constexpr const char* kMainFile = "/__treadle__/main.cu";
+inline constexpr const char* kPchFile = "/__treadle__/prelude.pch";
+inline constexpr const char* kPreludeFile = "/__treadle__/include/treadle_prelude.h";
+
+// Real files beneath an overlay of the embedded device headers; `main` and `pch` (may be null) are added to it.
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> make_file_system(std::unique_ptr<llvm::MemoryBuffer> main,
+                                                                 std::unique_ptr<llvm::MemoryBuffer> pch);
+
+// Changes whenever a device header changes.
+std::uint64_t device_headers_hash();
+
+}  // namespace td::compile

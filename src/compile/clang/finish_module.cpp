@@ -1,0 +1,217 @@
+#include "compile/clang/finish_module.h"
+
+#include "clang/Basic/SourceManager.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/PassInstrumentation.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+
+namespace td::compile {
+
+using namespace llvm;
+
+namespace {
+
+// Functions that lowering or run/ provides, besides __td_* and LLVM's intrinsics.
+const char* const kProvided[] = {"vprintf", "__assertfail"};
+
+bool is_provided(StringRef name) {
+  return name.starts_with("llvm.") || name.starts_with("__td_") ||
+         any_of(kProvided, [&](const char* known) { return name == known; });
+}
+
+// Names of the kernels: Clang lists them in !nvvm.annotations as (function, "kernel", 1).
+StringSet<> kernel_names(const Module& module) {
+  StringSet<> names;
+  const NamedMDNode* annotations = module.getNamedMetadata("nvvm.annotations");
+  if (annotations == nullptr) return names;
+  for (const MDNode* node : annotations->operands()) {
+    if (node->getNumOperands() < 2) continue;
+    const auto* function = mdconst::dyn_extract_or_null<Function>(node->getOperand(0));
+    const auto* kind = dyn_cast_or_null<MDString>(node->getOperand(1));
+    if (function != nullptr && kind != nullptr && kind->getString() == "kernel") names.insert(function->getName());
+  }
+  return names;
+}
+
+void drop_unreachable_functions(Module& module) {
+  const StringSet<> kernels = kernel_names(module);
+  for (Function& function : module) {
+    // A GPU may keep a call; vectorised code gains nothing from it.
+    function.removeFnAttr(Attribute::NoInline);
+    if (!function.isDeclaration() && !kernels.contains(function.getName())) {
+      function.setComdat(nullptr);
+      function.setLinkage(GlobalValue::InternalLinkage);
+    }
+  }
+  ModuleAnalysisManager analyses;
+  FunctionAnalysisManager functions;
+  analyses.registerPass([&] { return FunctionAnalysisManagerModuleProxy(functions); });
+  analyses.registerPass([] { return PassInstrumentationAnalysis(); });
+  functions.registerPass([] { return PassInstrumentationAnalysis(); });
+  functions.registerPass([&] { return ModuleAnalysisManagerFunctionProxy(analyses); });
+  GlobalDCEPass().run(module, analyses);
+}
+
+// Mathematical functions do not communicate between threads, so calls of them may move across branches.
+void drop_convergence_of_math(Module& module) {
+  for (Function& function : module) {
+    if (!function.getName().starts_with("__td_")) continue;
+    function.removeFnAttr(Attribute::Convergent);
+    for (User* user : function.users()) {
+      if (auto* call = dyn_cast<CallBase>(user)) call->removeFnAttr(Attribute::Convergent);
+    }
+  }
+}
+
+// atomicInc and atomicDec as the atomicrmw operations that LLVM has for them.
+void expand_wrapping_atomics(Module& module) {
+  for (Function& function : make_early_inc_range(module)) {
+    const Intrinsic::ID id = function.getIntrinsicID();
+    if (id != Intrinsic::nvvm_atomic_load_inc_32 && id != Intrinsic::nvvm_atomic_load_dec_32) continue;
+    const auto operation =
+        id == Intrinsic::nvvm_atomic_load_inc_32 ? AtomicRMWInst::UIncWrap : AtomicRMWInst::UDecWrap;
+    for (User* user : make_early_inc_range(function.users())) {
+      auto* call = cast<CallInst>(user);
+      IRBuilder<> builder(call);
+      call->replaceAllUsesWith(builder.CreateAtomicRMW(operation, call->getArgOperand(0), call->getArgOperand(1),
+                                                       Align(4), AtomicOrdering::Monotonic));
+      call->eraseFromParent();
+    }
+    function.eraseFromParent();
+  }
+}
+
+// LLVM's saturating conversion gives 0 for NaN; PTX gives the sign bit alone when either side has 64 bits.
+void set_nan_conversion(Module& module) {
+  for (Function& function : module) {
+    const Intrinsic::ID id = function.getIntrinsicID();
+    if (id != Intrinsic::fptosi_sat && id != Intrinsic::fptoui_sat) continue;
+    Type* integer = function.getReturnType();
+    if (!integer->isIntegerTy() || integer->getIntegerBitWidth() < 32) continue;
+    if (integer->getIntegerBitWidth() == 32 && !function.getArg(0)->getType()->isDoubleTy()) continue;
+    for (User* user : make_early_inc_range(function.users())) {
+      auto* call = cast<CallInst>(user);
+      IRBuilder<> builder(call->getNextNode());
+      builder.SetCurrentDebugLocation(call->getDebugLoc());
+      Value* number = call->getArgOperand(0);
+      Value* is_nan = builder.CreateFCmpUNO(number, number);
+      Value* sign = ConstantInt::get(integer, APInt::getSignMask(integer->getIntegerBitWidth()));
+      Value* result = builder.CreateSelect(is_nan, sign, call);
+      call->replaceUsesWithIf(result, [&](Use& use) { return use.getUser() != result; });
+    }
+  }
+}
+
+// A shift by the width of the type or more gives what PTX gives: zero, or the sign spread over all bits.
+void clamp_shifts(Module& module) {
+  for (Function& function : module) {
+    for (Instruction& instruction : make_early_inc_range(instructions(function))) {
+      auto* shift = dyn_cast<BinaryOperator>(&instruction);
+      if (shift == nullptr || !shift->isShift() || isa<Constant>(shift->getOperand(1))) continue;
+      Type* type = shift->getType();
+      if (!type->isIntegerTy(32) && !type->isIntegerTy(64)) continue;
+      IRBuilder<> builder(shift);
+      Value* amount = shift->getOperand(1);
+      Value* last = ConstantInt::get(type, type->getIntegerBitWidth() - 1);
+      Value* in_range = builder.CreateICmpULE(amount, last);
+      if (shift->getOpcode() == Instruction::AShr) {
+        shift->setOperand(1, builder.CreateSelect(in_range, amount, last));
+        continue;
+      }
+      builder.SetInsertPoint(shift->getNextNode());
+      builder.SetCurrentDebugLocation(shift->getDebugLoc());
+      Value* result = builder.CreateSelect(in_range, shift, ConstantInt::get(type, 0));
+      shift->replaceUsesWithIf(result, [&](Use& use) { return use.getUser() != result; });
+    }
+  }
+}
+
+class Checker {
+ public:
+  explicit Checker(clang::DiagnosticsEngine& diagnostics) : diagnostics_(diagnostics) {}
+
+  void check(const Module& module) {
+    for (const Function& function : module) {
+      for (const Instruction& instruction : instructions(function)) {
+        if (const auto* call = dyn_cast<CallBase>(&instruction)) check_call(*call);
+      }
+    }
+  }
+
+ private:
+  void check_call(const CallBase& call) {
+    if (const auto* text = dyn_cast<InlineAsm>(call.getCalledOperand())) {
+      // An empty asm is a compiler barrier, as in C.
+      if (!text->getAsmString().empty()) {
+        report(location_of_asm(call), call,
+               "inline PTX (asm) is known, but not supported on the software device yet; write the operation in "
+               "CUDA C++, or keep the asm behind #ifndef __TREADLE__");
+      }
+      return;
+    }
+    const Function* callee = call.getCalledFunction();
+    if (callee == nullptr || !callee->isDeclaration() || is_provided(callee->getName())) return;
+    if (!reported_.insert(callee->getName()).second) return;
+    report(location_of(call), call,
+           "function '" + callee->getName().str() +
+               "' is called but has no body in this source; add its definition (modules are not linked together)");
+  }
+
+  // Clang stores the encoded location of an asm statement with the call.
+  static clang::SourceLocation location_of_asm(const CallBase& call) {
+    const MDNode* node = call.getMetadata("srcloc");
+    if (node == nullptr || node->getNumOperands() == 0) return {};
+    const auto* raw = mdconst::dyn_extract<ConstantInt>(node->getOperand(0));
+    return raw == nullptr ? clang::SourceLocation()
+                          : clang::SourceLocation::getFromRawEncoding(
+                                static_cast<clang::SourceLocation::UIntTy>(raw->getZExtValue()));
+  }
+
+  // From the line table back into the main file; #line shifts line numbers, so the answer is looked for and checked.
+  clang::SourceLocation location_of(const CallBase& call) const {
+    const DILocation* place = call.getDebugLoc();
+    if (place == nullptr) return {};
+    const clang::SourceManager& sources = diagnostics_.getSourceManager();
+    const clang::FileID file = sources.getMainFileID();
+    const unsigned lines = static_cast<unsigned>(sources.getBufferData(file).count('\n')) + 1;
+    for (unsigned line = 1; line <= lines; ++line) {
+      const clang::SourceLocation found = sources.translateLineCol(file, line, place->getColumn());
+      const clang::PresumedLoc presumed = sources.getPresumedLoc(found);
+      if (presumed.isValid() && presumed.getLine() == place->getLine() &&
+          place->getFilename().ends_with(StringRef(presumed.getFilename()))) {
+        return found;
+      }
+    }
+    return {};
+  }
+
+  void report(clang::SourceLocation place, const CallBase& call, const std::string& text) {
+    std::string message = text;
+    if (const DILocation* line = call.getDebugLoc(); place.isInvalid() && line != nullptr) {
+      message = line->getFilename().str() + ":" + std::to_string(line->getLine()) + ": " + text;
+    }
+    diagnostics_.Report(place, diagnostics_.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0")) << message;
+  }
+
+  clang::DiagnosticsEngine& diagnostics_;
+  StringSet<> reported_;
+};
+
+}  // namespace
+
+void finish_module(Module& module, clang::DiagnosticsEngine& diagnostics) {
+  drop_unreachable_functions(module);
+  drop_convergence_of_math(module);
+  expand_wrapping_atomics(module);
+  set_nan_conversion(module);
+  clamp_shifts(module);
+  Checker(diagnostics).check(module);
+}
+
+}  // namespace td::compile

@@ -1,0 +1,14 @@
+// From the module as Clang leaves it to the image: semantics of CUDA that C++ leaves open, and refusal of what no later
+// stage can run, at the user's line.
+#pragma once
+
+#include "clang/Basic/Diagnostic.h"
+#include "llvm/IR/Module.h"
+
+namespace td::compile {
+
+// Keeps kernels and device variables and drops functions that none of them reaches. Problems are reported to
+// `diagnostics`; the module is then not usable.
+void finish_module(llvm::Module& module, clang::DiagnosticsEngine& diagnostics);
+
+}  // namespace td::compile

@@ -1,0 +1,3 @@
+// Everything is in the prelude.
+#pragma once
+#pragma clang system_header
