@@ -146,13 +146,19 @@ class Reader {
     scopes_.pop_back();
   }
 
-  // template := 'template' ('<' … '>')?; every name between the angles hides types of the same name
+  // template := 'template' ('<' (word+ name ('=' default)?)*, '>')?; its names hide types of the same name
   void template_head() {
     ++at_;
     template_ = true;
     if (!now().is("<")) return;
-    for (const Token& token : skip_angles())
-      if (token.identifier()) template_names_.push_back(std::string(token.text));
+    Span inside = skip_angles();
+    bool in_default = false;
+    for (std::size_t i = 0; i < inside.size(); ++i) {
+      bool last = i + 1 == inside.size() || inside[i + 1].is(",") || inside[i + 1].is("=");
+      if (inside[i].is(",")) in_default = false;
+      if (inside[i].is("=")) in_default = true;
+      if (inside[i].identifier() && last && !in_default) template_names_.push_back(std::string(inside[i].text));
+    }
   }
 
   // alias := 'typedef' declaration ';' | 'using' name '=' declaration ';'
