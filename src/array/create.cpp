@@ -33,7 +33,7 @@ Array arange(double start, double stop, double step, DType dtype) {
   if (length > 9.2e18) throw ValueError("arange: Maximum allowed size exceeded");
   auto count = static_cast<std::int64_t>(std::max(length, 0.0));
   Array result = empty({count}, dtype);
-  if (count > 0) fuse::launch_ramp(result, start, step, std::nan(""));
+  if (count > 0) fuse::launch_arange(result, start, step);
   return result;
 }
 
@@ -45,7 +45,7 @@ Array linspace(double start, double stop, std::int64_t num, bool endpoint, DType
   double step = parts > 0 ? (stop - start) / static_cast<double>(parts) : 0.0;
   Array result = empty({num}, dtype);
   // The last sample is the end itself, not a sum that misses it by a rounding.
-  if (num > 0) fuse::launch_ramp(result, start, step, endpoint && num > 1 ? stop : std::nan(""));
+  if (num > 0) fuse::launch_linspace(result, start, step, endpoint && num > 1 ? stop : std::nan(""));
   return result;
 }
 

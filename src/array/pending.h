@@ -53,7 +53,9 @@ namespace td::fuse {
 // Implemented by src/fuse. Launches `nodes` (program order) on `stream`.
 void launch_nodes(driver::DeviceState& device, CUstream stream, std::vector<std::shared_ptr<array::Node>>& nodes);
 
-// out[i] = start + i * step for a contiguous 1-D array; the last element is `last` unless that is NaN.
-void launch_ramp(const Array& out, double start, double step, double last);
+// Sequences into a contiguous 1-D array, rounded as NumPy's arange and linspace round them. `last` replaces the last
+// sample of a linspace unless it is NaN.
+void launch_arange(const Array& out, double start, double step);
+void launch_linspace(const Array& out, double start, double step, double last);
 
 }  // namespace td::fuse

@@ -1,0 +1,68 @@
+// Loaded kernels by key, and launching them with little host work: the common case is one look-up and one driver call.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "driver/state.h"
+#include "treadle/array.h"
+
+namespace td::fuse {
+
+struct LoadedKernel {
+  std::shared_ptr<driver::LoadedModule> module;
+  std::vector<CUfunction> functions;  // in the order of the names asked for
+};
+
+// The kernel that was loaded under `key` on this device, or null.
+const LoadedKernel* find_kernel(driver::DeviceState& device, const std::string& key);
+// Compiles `text`, loads it and remembers it under `key`. `names` are extern "C" kernels of the text.
+const LoadedKernel& load_kernel(driver::DeviceState& device, const std::string& key, const std::string& text,
+                                std::initializer_list<const char*> names);
+
+template <class Print>
+const LoadedKernel& kernel(driver::DeviceState& device, const std::string& key, Print print,
+                           std::initializer_list<const char*> names) {
+  const LoadedKernel* found = find_kernel(device, key);
+  return found ? *found : load_kernel(device, key, print(), names);
+}
+
+// Kernel arguments in the order of the parameters.
+class Arguments {
+ public:
+  template <class T>
+  void add(T value) {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
+    if (count_ == kMost) throw InternalError("a generated kernel has too many parameters; please report this");
+    std::memcpy(&slots_[count_], &value, sizeof value);
+    pointers_[count_] = &slots_[count_];
+    ++count_;
+  }
+  // An index, as the kernel's td_index.
+  void index(std::int64_t value, bool wide) {
+    if (wide) add(value);
+    else add(static_cast<std::int32_t>(value));
+  }
+  // A scalar operand in `dtype`, as parameter_list() spells it.
+  void scalar(const Scalar& value, DType dtype);
+  void** data() { return pointers_; }
+
+ private:
+  static constexpr std::size_t kMost = 512;
+  std::uint64_t slots_[kMost];
+  void* pointers_[kMost];
+  std::size_t count_ = 0;
+};
+
+// Threads of every block of a generated kernel.
+inline constexpr unsigned kBlock = 256;
+
+// Launches `blocks` blocks (at least 1) of kBlock threads.
+void launch(driver::DeviceState& device, CUstream stream, CUfunction function, std::int64_t blocks, Arguments& arguments);
+// Blocks of kBlock threads that the device holds at once.
+std::int64_t resident_blocks(driver::DeviceState& device);
+
+}  // namespace td::fuse

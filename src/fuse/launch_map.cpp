@@ -1,0 +1,276 @@
+// Element-wise kernels in three shapes:
+//   flat    every operand is contiguous in the same order, or one element: groups of elements with wide accesses
+//   rows    a long last axis: a block walks pieces of one row, so the other axes cost nothing per element
+//   linear  short rows: one index is split into coordinates per element
+#include <algorithm>
+#include <sstream>
+
+#include "fuse/geometry.h"
+#include "fuse/kernel_cache.h"
+
+namespace td::fuse {
+namespace {
+
+enum class Scheme : char { flat, rows, linear };
+constexpr std::int64_t kLongRow = 64;
+
+struct Plan {
+  Walk walk;
+  Scheme scheme = Scheme::linear;
+  int width = 1;  // elements per access of the flat scheme
+  std::vector<CUdeviceptr> addresses;
+};
+
+const View& operand(const Program& program, std::size_t k) {
+  std::size_t leaves = program.leaves.size();
+  return k < leaves ? program.leaves[k] : program.stores[k - leaves].view;
+}
+
+std::string operand_name(const Program& program, std::size_t k) {
+  std::size_t leaves = program.leaves.size();
+  return k < leaves ? "a" + std::to_string(k) : "b" + std::to_string(k - leaves);
+}
+
+bool steps_by_strides(Access access) { return access != Access::flat && access != Access::constant; }
+
+// Stride parameters that operand `k` needs: the last axis only if its stride is neither 0 nor 1.
+std::size_t stride_count(const Walk& walk, std::size_t k) {
+  if (!steps_by_strides(walk.access[k])) return 0;
+  return walk.dims.size() - (walk.access[k] == Access::strided ? 0 : 1);
+}
+
+Plan make_plan(const Program& program) {
+  Plan plan;
+  std::vector<const View*> operands;
+  std::vector<int> axes;
+  std::size_t count = program.leaves.size() + program.stores.size();
+  for (std::size_t k = 0; k < count; ++k) operands.push_back(&operand(program, k));
+  for (std::size_t k = 0; k < program.shape.size(); ++k) axes.push_back(static_cast<int>(k));
+  plan.walk = make_walk(program.shape, axes, operands, program.leaves.size(), false);
+  for (std::size_t k = 0; k < count; ++k)
+    plan.addresses.push_back(operands[k]->storage->address() + static_cast<CUdeviceptr>(operands[k]->offset));
+  bool flat = std::none_of(plan.walk.access.begin(), plan.walk.access.end(), steps_by_strides);
+  if (!flat) {
+    plan.scheme = plan.walk.dims.back() >= kLongRow ? Scheme::rows : Scheme::linear;
+    return plan;
+  }
+  plan.scheme = Scheme::flat;
+  std::size_t largest = 1;
+  for (std::size_t k = 0; k < count; ++k)
+    if (plan.walk.access[k] == Access::flat) largest = std::max(largest, itemsize(operands[k]->dtype));
+  plan.width = static_cast<int>(16 / largest);
+  for (std::size_t k = 0; k < count; ++k)
+    if (plan.walk.access[k] == Access::flat &&
+        plan.addresses[k] % (static_cast<std::size_t>(plan.width) * itemsize(operands[k]->dtype)) != 0)
+      plan.width = 1;
+  return plan;
+}
+
+// Prints the pieces that differ between loads (into x<k>) and stores (from y<k>).
+class MapPrinter {
+ public:
+  MapPrinter(const Program& program, const Plan& plan) : program_(program), plan_(plan) {}
+
+  std::string text() {
+    out_ << print_prelude(program_, plan_.walk.wide);
+    out_ << "extern \"C\" __global__ void __launch_bounds__(256) td_map(" << parameter_list(program_) << "td_index n";
+    for (std::size_t d = 0; d < plan_.walk.dims.size(); ++d) out_ << ", td_index d" << d;
+    for (std::size_t k = 0; k < plan_.walk.access.size(); ++k)
+      for (std::size_t d = 0; d < stride_count(plan_.walk, k); ++d)
+        out_ << ", td_index " << operand_name(program_, k) << "_" << d;
+    out_ << ") {\n";
+    if (plan_.scheme == Scheme::flat) flat();
+    else if (plan_.scheme == Scheme::rows) rows();
+    else linear();
+    out_ << "}\n";
+    return out_.str();
+  }
+
+ private:
+  std::size_t leaves() const { return program_.leaves.size(); }
+  std::size_t stores() const { return program_.stores.size(); }
+  bool constant(std::size_t k) const { return plan_.walk.access[k] == Access::constant; }
+  std::string type(std::size_t k) const { return std::string(cuda_name(operand(program_, k).dtype)); }
+
+  // element(x0<suffix>, …, s0, …, y0<suffix>, …)
+  std::string element(const std::string& suffix) const {
+    std::ostringstream call;
+    call << "element(";
+    for (std::size_t k = 0; k < leaves(); ++k) call << "x" << k << (constant(k) ? "" : suffix) << ", ";
+    call << scalar_arguments(program_);
+    for (std::size_t k = 0; k < stores(); ++k) call << (k ? ", " : "") << "y" << k << suffix;
+    call << ");";
+    return call.str();
+  }
+
+  void load_constants() {
+    for (std::size_t k = 0; k < leaves(); ++k)
+      if (constant(k)) out_ << "  const " << type(k) << " x" << k << " = a" << k << "[0];\n";
+  }
+
+  void flat() {
+    std::string width = "TD_WIDTH(" + std::to_string(plan_.width) + ")";
+    load_constants();
+    out_ << "  const td_index step = (td_index)gridDim.x * 256, start = (td_index)blockIdx.x * 256 + threadIdx.x;\n"
+         << "  const td_index groups = n / " << width << ";\n"
+         << "  for (td_index g = start; g < groups; g += step) {\n";
+    for (std::size_t k = 0; k < leaves(); ++k)
+      if (!constant(k))
+        out_ << "    const td_vec<" << type(k) << ", " << width << "> x" << k << " = td_load<" << width << ">(a" << k
+             << " + g * " << width << ");\n";
+    for (std::size_t k = 0; k < stores(); ++k)
+      out_ << "    td_vec<" << type(leaves() + k) << ", " << width << "> y" << k << ";\n";
+    out_ << "#pragma unroll\n    for (int j = 0; j < " << width << "; ++j) " << element(".at[j]") << "\n";
+    for (std::size_t k = 0; k < stores(); ++k) out_ << "    td_store(b" << k << " + g * " << width << ", y" << k << ");\n";
+    out_ << "  }\n";
+    if (plan_.width == 1) return;
+    out_ << "#ifndef __TREADLE__\n  for (td_index i = groups * " << width << " + start; i < n; i += step) {\n";
+    one_element([](std::size_t) { return std::string("i"); });
+    out_ << "  }\n#endif\n";
+  }
+
+  template <class Place>
+  void one_element(Place place) {
+    for (std::size_t k = 0; k < leaves(); ++k)
+      if (!constant(k)) out_ << "    const " << type(k) << " x" << k << " = a" << k << "[" << place(k) << "];\n";
+    for (std::size_t k = 0; k < stores(); ++k) out_ << "    " << type(leaves() + k) << " y" << k << ";\n";
+    out_ << "    " << element("") << "\n";
+    for (std::size_t k = 0; k < stores(); ++k)
+      out_ << "    b" << k << "[" << place(leaves() + k) << "] = y" << k << ";\n";
+  }
+
+  // Sum of coordinate times stride over the first `upto` axes.
+  std::string offset(std::size_t k, std::size_t upto) const {
+    std::string text;
+    for (std::size_t d = 0; d < upto; ++d)
+      text += (d ? " + c" : "c") + std::to_string(d) + " * " + operand_name(program_, k) + "_" + std::to_string(d);
+    return text.empty() ? "0" : text;
+  }
+
+  void linear() {
+    std::size_t last = plan_.walk.dims.size() - 1;
+    load_constants();
+    out_ << "  const td_index step = (td_index)gridDim.x * 256;\n"
+         << "  for (td_index i = (td_index)blockIdx.x * 256 + threadIdx.x; i < n; i += step) {\n"
+         << split_index("i", "c", "d", plan_.walk.dims.size());
+    one_element([&](std::size_t k) -> std::string {
+      switch (plan_.walk.access[k]) {
+        case Access::flat: return "i";
+        case Access::constant: return "0";
+        case Access::unit: return offset(k, last) + " + c" + std::to_string(last);
+        case Access::repeated: return offset(k, last);
+        default: return offset(k, last + 1);
+      }
+    });
+    out_ << "  }\n";
+  }
+
+  std::string column(std::size_t k) const {
+    switch (plan_.walk.access[k]) {
+      case Access::constant:
+      case Access::repeated: return "0";
+      case Access::strided: {
+        std::size_t last = plan_.walk.dims.size() - 1;
+        return "i * " + operand_name(program_, k) + "_" + std::to_string(last);
+      }
+      default: return "i";
+    }
+  }
+
+  void rows() {
+    std::size_t last = plan_.walk.dims.size() - 1;
+    std::string inner = "d" + std::to_string(last);
+    load_constants();
+    out_ << "  const int unroll = TD_WIDTH(4);\n"
+         << "  const td_index pieces = (" << inner << " + (256 * unroll - 1)) / (256 * unroll);\n"
+         << "  const td_index total = n / " << inner << " * pieces;\n"
+         << "  for (td_index t = blockIdx.x; t < total; t += gridDim.x) {\n"
+         << "    const td_index row = t / pieces, column = (t - row * pieces) * (256 * unroll) + threadIdx.x;\n"
+         << split_index("row", "c", "d", last);
+    for (std::size_t k = 0; k < leaves() + stores(); ++k) {
+      if (constant(k)) continue;
+      std::string base = plan_.walk.access[k] == Access::flat ? "row * " + inner : offset(k, last);
+      out_ << "    " << (k < leaves() ? "const " : "") << type(k) << "* p" << k << " = " << operand_name(program_, k)
+           << " + (" << base << ");\n";
+    }
+    for (std::size_t k = 0; k < leaves(); ++k)
+      if (!constant(k)) out_ << "    " << type(k) << " x" << k << "[unroll];\n";
+    for (std::size_t k = 0; k < stores(); ++k) out_ << "    " << type(leaves() + k) << " y" << k << "[unroll];\n";
+    out_ << "#pragma unroll\n    for (int u = 0; u < unroll; ++u) {\n      td_index i = column + u * 256;\n"
+         << "      i = i < " << inner << " ? i : " << inner << " - 1;\n";
+    for (std::size_t k = 0; k < leaves(); ++k)
+      if (!constant(k)) out_ << "      x" << k << "[u] = p" << k << "[" << column(k) << "];\n";
+    out_ << "      " << element("[u]") << "\n    }\n"
+         << "#pragma unroll\n    for (int u = 0; u < unroll; ++u) {\n      const td_index i = column + u * 256;\n"
+         << "      if (i < " << inner << ") {\n";
+    for (std::size_t k = 0; k < stores(); ++k)
+      out_ << "        p" << leaves() + k << "[" << column(leaves() + k) << "] = y" << k << "[u];\n";
+    out_ << "      }\n    }\n  }\n";
+  }
+
+  const Program& program_;
+  const Plan& plan_;
+  std::ostringstream out_;
+};
+
+std::string plan_key(const Program& program, const Plan& plan) {
+  std::string key = "map";
+  append_key(program, key);
+  key.push_back(static_cast<char>(plan.scheme));
+  key.push_back(static_cast<char>(plan.width));
+  key.push_back(static_cast<char>(plan.walk.wide));
+  key.push_back(static_cast<char>(plan.walk.dims.size()));
+  for (Access access : plan.walk.access) key.push_back(static_cast<char>(access));
+  return key;
+}
+
+std::int64_t block_count(driver::DeviceState& device, const Plan& plan) {
+  std::int64_t threads = (plan.walk.count + plan.width - 1) / plan.width;
+  if (plan.scheme == Scheme::rows) {
+    std::int64_t inner = plan.walk.dims.back();
+    threads = plan.walk.count / inner * ((inner + kBlock - 1) / kBlock) * kBlock;
+  }
+  std::int64_t blocks = (threads + kBlock - 1) / kBlock;
+  return std::min(blocks, 4 * resident_blocks(device));
+}
+
+// Filling memory with one repeated byte or word needs no kernel.
+bool launch_fill(driver::DeviceState& device, CUstream stream, const Program& program, const Plan& plan) {
+  bool fill = plan.scheme == Scheme::flat && program.steps.size() == 1 && program.steps[0].copy &&
+              program.leaves.empty() && program.stores.size() == 1;
+  if (!fill) return false;
+  DType dtype = program.scalars[0].dtype;
+  if (program.stores[0].view.dtype != dtype || info(dtype).kind == 'c' || itemsize(dtype) == 2) return false;
+  Arguments value;
+  value.scalar(program.scalars[0].value, dtype);
+  std::size_t bytes = itemsize(dtype);
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, value.data()[0], bytes);
+  auto count = static_cast<std::size_t>(plan.walk.count);
+  if (bits == 0) TD_CALL(device, cuMemsetD8Async, plan.addresses[0], 0, count * bytes, stream);
+  else if (bytes == 4) TD_CALL(device, cuMemsetD32Async, plan.addresses[0], static_cast<unsigned>(bits), count, stream);
+  else if (bytes == 1) TD_CALL(device, cuMemsetD8Async, plan.addresses[0], static_cast<unsigned char>(bits), count, stream);
+  else return false;
+  return true;
+}
+
+}  // namespace
+
+void launch_map(driver::DeviceState& device, CUstream stream, const Program& program) {
+  if (program.stores.empty()) return;
+  Plan plan = make_plan(program);
+  if (launch_fill(device, stream, program, plan)) return;
+  const LoadedKernel& loaded = kernel(
+      device, plan_key(program, plan), [&] { return MapPrinter(program, plan).text(); }, {"td_map"});
+  Arguments arguments;
+  for (CUdeviceptr address : plan.addresses) arguments.add(address);
+  for (const ScalarOperand& scalar : program.scalars) arguments.scalar(scalar.value, scalar.dtype);
+  bool wide = plan.walk.wide;
+  arguments.index(plan.walk.count, wide);
+  for (std::int64_t dim : plan.walk.dims) arguments.index(dim, wide);
+  for (std::size_t k = 0; k < plan.walk.access.size(); ++k)
+    for (std::size_t d = 0; d < stride_count(plan.walk, k); ++d) arguments.index(plan.walk.strides[k][d], wide);
+  launch(device, stream, loaded.functions[0], block_count(device, plan), arguments);
+}
+
+}  // namespace td::fuse

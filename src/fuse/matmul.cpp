@@ -1,0 +1,186 @@
+// NumPy's matmul: shapes here, products in the BLAS behind the border; integers and bool through a plain kernel.
+#include <algorithm>
+
+#include "array/operations.h"
+#include "array/promotion.h"
+#include "base/text.h"
+#include "driver/blas.h"
+#include "fuse/kernel_cache.h"
+#include "fuse/program.h"
+
+namespace td {
+namespace {
+
+using array::make_array;
+using array::Strides;
+using array::View;
+using array::view_of;
+using base::cat;
+
+// A stack of matrices: the last two axes of a view over batch axes.
+struct Stack {
+  View view;
+  std::int64_t rows() const { return view.shape[view.shape.size() - 2]; }
+  std::int64_t columns() const { return view.shape.back(); }
+};
+
+Array promoted_vector(const Array& x, bool left) {
+  if (x.ndim() != 1) return x;
+  return left ? x.index({NewAxis{}, Ellipsis{}}) : x.index({Ellipsis{}, NewAxis{}});
+}
+
+Shape batch_shape(const Array& x) { return Shape(x.shape().begin(), x.shape().end() - 2); }
+
+Array broadcast_batch(const Array& x, Shape batch) {
+  batch.push_back(x.shape()[x.ndim() - 2]);
+  batch.push_back(x.shape()[x.ndim() - 1]);
+  return x.shape() == batch ? x : x.broadcast_to(batch);
+}
+
+// True when one axis of the matrix is contiguous and the other wide enough for a leading dimension.
+bool blas_layout(const View& v, bool& by_columns, std::int64_t& leading) {
+  auto bytes = static_cast<std::int64_t>(itemsize(v.dtype));
+  std::size_t n = v.shape.size();
+  std::int64_t rows = v.shape[n - 2], columns = v.shape[n - 1];
+  std::int64_t row_step = rows > 1 ? v.strides[n - 2] / bytes : std::max<std::int64_t>(columns, 1);
+  std::int64_t column_step = columns > 1 ? v.strides[n - 1] / bytes : 1;
+  if (column_step == 1 && row_step >= std::max<std::int64_t>(columns, 1)) {
+    by_columns = false;
+    leading = row_step;
+    return true;
+  }
+  if (columns == 1) column_step = std::max<std::int64_t>(rows, 1);
+  if (rows > 1 && row_step != 1) return false;
+  by_columns = true;
+  leading = column_step;
+  return column_step >= std::max<std::int64_t>(rows, 1);
+}
+
+// The batch axes as one stride, if they nest.
+bool single_batch_stride(const View& v, std::int64_t& stride) {
+  auto bytes = static_cast<std::int64_t>(itemsize(v.dtype));
+  stride = 0;
+  std::int64_t expected = -1;
+  for (std::size_t k = v.shape.size() - 2; k-- > 0;) {
+    if (v.shape[k] == 1) continue;
+    std::int64_t step = v.strides[k] / bytes;
+    if (expected < 0) stride = step;
+    else if (step != expected) return false;
+    expected = step * v.shape[k];
+  }
+  return stride >= 0;
+}
+
+driver::GemmMatrix gemm_operand(Array& x) {
+  driver::GemmMatrix m;
+  if (!blas_layout(view_of(x), m.by_columns, m.leading) || !single_batch_stride(view_of(x), m.batch_stride)) {
+    x = array::converted(x, x.dtype(), 'C');
+    blas_layout(view_of(x), m.by_columns, m.leading);
+    single_batch_stride(view_of(x), m.batch_stride);
+  }
+  m.address = x.data();
+  return m;
+}
+
+Array blas_product(Array a, Array b, const Shape& batch, DType dtype) {
+  std::int64_t m = a.shape()[a.ndim() - 2], k = a.shape().back(), n = b.shape().back();
+  a = broadcast_batch(a.astype(dtype, false), batch);
+  b = broadcast_batch(b.astype(dtype, false), batch);
+  Shape shape = batch;
+  shape.push_back(m);
+  shape.push_back(n);
+  Array c = empty(shape, dtype);
+  if (c.size() == 0) return c;
+  if (k == 0) return zeros(shape, dtype);
+  driver::GemmMatrix left = gemm_operand(a), right = gemm_operand(b);
+  driver::GemmMatrix result{view_of(c).storage->address(), n, false, m * n};
+  const auto& stream = driver::current_stream(view_of(c).storage->device());
+  driver::gemm(*stream, dtype, m, n, k, left, right, result, array::size_of(batch));
+  return c;
+}
+
+// Integers have no BLAS: each thread makes one element of C, with tiles of A and B in shared memory.
+std::string tiled_text(DType dtype) {
+  std::string type(fuse::cuda_name(dtype));
+  return fuse::device_headers(dtype == DType::float16, info(dtype).kind == 'c', false, false) + "typedef " + type + R"( T;
+extern "C" __global__ void __launch_bounds__(256) td_matmul(const T* a, const T* b, T* c, long long m, long long n,
+                                                             long long k, long long batches) {
+  __shared__ T left[16][17], right[16][17];
+  const int x = threadIdx.x % 16, y = threadIdx.x / 16;
+  const long long across = (n + 15) / 16, tiles = (m + 15) / 16 * across;
+  for (long long t = blockIdx.x; t < tiles * batches; t += gridDim.x) {
+    const long long batch = t / tiles, tile = t % tiles;
+    const long long row = tile / across * 16 + y, column = tile % across * 16 + x;
+    const T* pa = a + batch * m * k;
+    const T* pb = b + batch * k * n;
+    T sum = td_cast<T>(0);
+    for (long long s = 0; s < k; s += 16) {
+      left[y][x] = row < m && s + x < k ? pa[row * k + s + x] : td_cast<T>(0);
+      right[y][x] = s + y < k && column < n ? pb[(s + y) * n + column] : td_cast<T>(0);
+      __syncthreads();
+      for (int j = 0; j < 16; ++j) sum = td_add(sum, td_mul(left[y][j], right[j][x]));
+      __syncthreads();
+    }
+    if (row < m && column < n) c[batch * m * n + row * n + column] = sum;
+  }
+}
+)";
+}
+
+Array tiled_product(Array a, Array b, const Shape& batch, DType dtype) {
+  std::int64_t m = a.shape()[a.ndim() - 2], k = a.shape().back(), n = b.shape().back();
+  a = array::packed(broadcast_batch(a.astype(dtype, false), batch));
+  b = array::packed(broadcast_batch(b.astype(dtype, false), batch));
+  Shape shape = batch;
+  shape.push_back(m);
+  shape.push_back(n);
+  Array c = empty(shape, dtype);
+  if (c.size() == 0) return c;
+  driver::DeviceState& device = *view_of(c).storage->device();
+  CUdeviceptr left = a.data(), right = b.data();
+  device.make_current();
+  const auto& loaded = fuse::kernel(device, cat("matmul", static_cast<int>(dtype)), [&] { return tiled_text(dtype); },
+                                    {"td_matmul"});
+  fuse::Arguments arguments;
+  arguments.add(left);
+  arguments.add(right);
+  arguments.add(view_of(c).storage->address());
+  arguments.add(m);
+  arguments.add(n);
+  arguments.add(k);
+  std::int64_t batches = array::size_of(batch);
+  arguments.add(batches);
+  std::int64_t tiles = (m + 15) / 16 * ((n + 15) / 16) * batches;
+  fuse::launch(device, driver::current_stream(view_of(c).storage->device())->handle(), loaded.functions[0], tiles,
+               arguments);
+  return c;
+}
+
+}  // namespace
+
+Array matmul(const Array& a, const Array& b) {
+  if (a.ndim() == 0 || b.ndim() == 0)
+    throw ValueError("matmul: Input operand does not have enough dimensions (a 0-d array has no matrix; use multiply)");
+  if (view_of(a).storage->device() != view_of(b).storage->device())
+    throw ValueError("matmul: operands are on different devices; copy one of them over first");
+  Array left = promoted_vector(a, true), right = promoted_vector(b, false);
+  std::int64_t inner = left.shape().back(), other = right.shape()[right.ndim() - 2];
+  if (inner != other)
+    throw ValueError(cat("matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
+                         "(n?,k),(k,m?)->(n?,m?) (size ", other, " is different from ", inner, ")"));
+  Shape left_batch = batch_shape(left), right_batch = batch_shape(right);
+  const Shape* batches[] = {&left_batch, &right_batch};
+  Shape batch = array::broadcast_shapes(batches);
+  DType dtype = array::promote(a.dtype(), b.dtype());
+  char kind = info(dtype).kind;
+  bool half = dtype == DType::float16;
+  Array c = kind == 'f' || kind == 'c' ? blas_product(left, right, batch, half ? DType::float32 : dtype)
+                                       : tiled_product(left, right, batch, dtype);
+  if (half) c = c.astype(DType::float16);
+  std::vector<IndexItem> drop{Ellipsis{}};
+  drop.push_back(a.ndim() == 1 ? IndexItem(std::int64_t{0}) : IndexItem(Slice{}));
+  drop.push_back(b.ndim() == 1 ? IndexItem(std::int64_t{0}) : IndexItem(Slice{}));
+  return a.ndim() == 1 || b.ndim() == 1 ? c.index(drop) : c;
+}
+
+}  // namespace td
