@@ -1,6 +1,4 @@
 // Functions that make arrays on the current device.
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
 #include "bind.h"
 

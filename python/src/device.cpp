@@ -1,7 +1,6 @@
 // treadle.cuda.Device and its memory pool.
 #include <nanobind/operators.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "bind.h"

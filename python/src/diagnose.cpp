@@ -1,5 +1,4 @@
 // The discovery ladder and the facts that tests ask about the process.
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "bind.h"

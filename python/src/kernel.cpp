@@ -1,6 +1,5 @@
 // RawKernel and RawModule. The call of a kernel is the hot path: the type's call slot reads the tuples itself and
 // builds the argument list without any Python-level code.
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "bind.h"

@@ -1,6 +1,4 @@
 // Operators of ndarray, function of every operation and reduction: loops over the rows of include/treadle/ops.h.
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
 #include "bind.h"
 #include "treadle/ops.h"

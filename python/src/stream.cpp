@@ -1,6 +1,5 @@
 // treadle.cuda.Stream and Event.
 #include <nanobind/operators.h>
-#include <nanobind/stl/string.h>
 
 #include "bind.h"
 
