@@ -1,6 +1,7 @@
 #include "base/plugin.h"
 
 #include <dlfcn.h>
+#include <sys/stat.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -51,6 +52,14 @@ void* cc_plugin_symbol(const char* name, std::string* why) {
 }
 
 std::string cc_plugin_file() { return plugin_path(); }
+
+std::string cc_plugin_stamp() {
+  std::string path = plugin_path();
+  struct stat file {};
+  if (stat(path.c_str(), &file) != 0) return path;
+  return path + ':' + std::to_string(file.st_size) + ':' + std::to_string(file.st_mtim.tv_sec) + '.' +
+         std::to_string(file.st_mtim.tv_nsec);
+}
 
 bool cc_plugin_loaded() { return loaded; }
 

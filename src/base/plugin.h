@@ -14,6 +14,10 @@ void* cc_plugin_symbol(const char* name, std::string* why);
 // The file that cc_plugin_symbol opens; it need not exist. Opens nothing.
 std::string cc_plugin_file();
 
+// Names the plug-in's file as it lies on disk (path, size, time of change) without opening it; part of the keys of what
+// it makes, so that a rebuilt compiler never meets its predecessor's cache entries.
+std::string cc_plugin_stamp();
+
 // True once the plug-in has been opened in this process.
 bool cc_plugin_loaded();
 

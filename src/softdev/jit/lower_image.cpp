@@ -1,0 +1,164 @@
+#include "softdev/jit/lower_image.h"
+
+#include <cpuid.h>
+
+#include "base/bytes.h"
+#include "base/disk_cache.h"
+#include "base/plugin.h"
+#include "base/text.h"
+#include "base/version.h"
+
+namespace td::softdev {
+
+namespace {
+
+using namespace td::cuda;
+using LowerFunction = void (*)(const LowerRequest&, LowerReply&);
+
+// Vector state that the system saves (XCR0): a processor may have AVX-512 that the system does not offer.
+std::uint64_t enabled_state() {
+  unsigned a, b, c, d;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE)) return 0;
+  unsigned low, high;
+  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return std::uint64_t{high} << 32 | low;
+}
+
+}  // namespace
+
+std::string processor_key() {
+  base::ByteWriter out;
+  unsigned a, b, c, d;
+  if (__get_cpuid(0, &a, &b, &c, &d)) {
+    out.number(b);
+    out.number(c);
+    out.number(d);
+  }
+  if (__get_cpuid(1, &a, &b, &c, &d)) {
+    out.number(a);
+    out.number(c);
+    out.number(d);
+  }
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
+    out.number(b);
+    out.number(c);
+    out.number(d);
+  }
+  if (__get_cpuid_count(7, 1, &a, &b, &c, &d)) out.number(a);
+  if (__get_cpuid(0x80000001, &a, &b, &c, &d)) {
+    out.number(c);
+    out.number(d);
+  }
+  out.number(enabled_state());
+  return out.take();
+}
+
+std::string write_reply(const LowerReply& reply) {
+  base::ByteWriter out;
+  out.text(reply.object);
+  out.text(reply.data);
+  out.number(reply.data_align);
+  out.number(reply.kernels.size());
+  for (const LoweredKernel& kernel : reply.kernels) {
+    out.text(kernel.name);
+    out.text(kernel.warp_symbol);
+    out.text(kernel.block_symbol);
+    out.number(kernel.params.size());
+    for (const ParamLayout& param : kernel.params) {
+      out.number(param.offset);
+      out.number(param.size);
+      out.number(param.align);
+    }
+    for (std::uint32_t value : {kernel.param_bytes, kernel.static_shared, kernel.local_bytes, kernel.stack_bytes,
+                                kernel.width, std::uint32_t{kernel.has_barrier}, kernel.max_threads})
+      out.number(value);
+  }
+  out.number(reply.globals.size());
+  for (const LoweredGlobal& global : reply.globals) {
+    out.text(global.name);
+    out.number(global.offset);
+    out.number(global.size);
+    out.number(global.constant);
+  }
+  out.number(reply.data_pointers.size());
+  for (const auto& [at, to] : reply.data_pointers) {
+    out.number(at);
+    out.number(to);
+  }
+  return out.take();
+}
+
+bool read_reply(std::string_view bytes, LowerReply* reply) {
+  base::ByteReader in(bytes);
+  auto small = [&] { return static_cast<std::uint32_t>(in.number()); };
+  *reply = {};
+  reply->object = in.text();
+  reply->data = in.text();
+  reply->data_align = in.number();
+  // A wrong count ends at the end of the bytes: each turn reads something.
+  for (std::uint64_t kernels = in.number(); kernels > 0 && in.ok(); --kernels) {
+    LoweredKernel kernel;
+    kernel.name = in.text();
+    kernel.warp_symbol = in.text();
+    kernel.block_symbol = in.text();
+    for (std::uint64_t params = in.number(); params > 0 && in.ok(); --params) {
+      ParamLayout param;
+      param.offset = small();
+      param.size = small();
+      param.align = small();
+      kernel.params.push_back(param);
+    }
+    kernel.param_bytes = small();
+    kernel.static_shared = small();
+    kernel.local_bytes = small();
+    kernel.stack_bytes = small();
+    kernel.width = small();
+    kernel.has_barrier = small() != 0;
+    kernel.max_threads = small();
+    reply->kernels.push_back(std::move(kernel));
+  }
+  for (std::uint64_t globals = in.number(); globals > 0 && in.ok(); --globals) {
+    LoweredGlobal global;
+    global.name = in.text();
+    global.offset = in.number();
+    global.size = in.number();
+    global.constant = in.number() != 0;
+    reply->globals.push_back(std::move(global));
+  }
+  for (std::uint64_t pointers = in.number(); pointers > 0 && in.ok(); --pointers) {
+    std::uint64_t at = in.number(), to = in.number();
+    reply->data_pointers.emplace_back(at, to);
+  }
+  reply->ok = in.at_end();
+  return reply->ok;
+}
+
+CUresult lower_image(std::string_view bitcode, LowerReply* reply, std::string* log) {
+  static const base::DiskCache& cache = *new base::DiskCache("object");
+  LowerRequest request;
+  request.bitcode = bitcode;
+  base::Hasher hasher;
+  hasher.add(bitcode).add(processor_key()).add(static_cast<std::uint64_t>(request.optimize));
+  hasher.add(static_cast<std::uint64_t>(request.width)).add(base::kVersion);
+  hasher.add(static_cast<std::uint64_t>(base::kCacheFormat)).add(base::cc_plugin_stamp());
+  base::Hash128 key = hasher.finish();
+  if (auto stored = cache.load(key); stored && read_reply(*stored, reply)) return CUDA_SUCCESS;
+
+  std::string why;
+  auto lower = reinterpret_cast<LowerFunction>(base::cc_plugin_symbol("td_cc_lower", &why));
+  if (!lower) {
+    *log = base::cat("the software device has no compiler: ", why,
+                     "; build Treadle with LLVM 19, or set TREADLE_CC to its libtreadle_cc.so");
+    return CUDA_ERROR_FILE_NOT_FOUND;
+  }
+  *reply = {};
+  lower(request, *reply);
+  if (!reply->ok) {
+    *log = reply->error;
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
+  cache.store(key, write_reply(*reply));
+  return CUDA_SUCCESS;
+}
+
+}  // namespace td::softdev

@@ -1,0 +1,23 @@
+// Image -> code, through the cache of objects on disk. With a hit no compiler is loaded into the process.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/cuda_abi.h"
+#include "softdev/simt/lower.h"
+
+namespace td::softdev {
+
+// CUDA_ERROR_FILE_NOT_FOUND: there is no compiler. CUDA_ERROR_NOT_SUPPORTED: the image uses something that the software
+// device cannot do. `log` says what, for people.
+CUresult lower_image(std::string_view bitcode, LowerReply* reply, std::string* log);
+
+// A reply as bytes, and back; false when the bytes are not a whole reply.
+std::string write_reply(const LowerReply& reply);
+bool read_reply(std::string_view bytes, LowerReply* reply);
+
+// Names this machine's processor and its features: what code for it depends on.
+std::string processor_key();
+
+}  // namespace td::softdev

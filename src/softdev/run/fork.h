@@ -1,0 +1,16 @@
+// Forking. A child has the memory of its parent but none of its threads. All locks of the software device are taken
+// around fork(), so a child finds whole data structures; the scheduler then starts new threads on demand. Work that
+// was unfinished at the fork is lost in the child: its context fails there with CUDA_ERROR_NOT_INITIALIZED.
+#pragma once
+
+#include <mutex>
+
+namespace td::softdev {
+
+// Locks with a lower rank are taken first, as everywhere else.
+enum class LockRank { context, code, scheduler, handles, memory, print };
+void guard_across_fork(std::mutex& mutex, LockRank rank);
+// Called in the child, with all locks held.
+void on_fork_child(void (*adopt)());
+
+}  // namespace td::softdev

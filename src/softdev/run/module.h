@@ -1,0 +1,70 @@
+// Modules and kernels: an image turned into loaded code, and a launch of it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cuda_abi.h"
+#include "softdev/jit/elf_object.h"
+#include "softdev/run/context.h"
+#include "softdev/simt/kernel_abi.h"
+#include "softdev/simt/lower.h"
+
+struct CUfunc_st {
+  std::atomic<bool> alive{false};
+  CUmodule module = nullptr;
+  td::softdev::LoweredKernel info;
+  td::softdev::WarpFunction warp = nullptr;
+  td::softdev::BlockFunction block = nullptr;  // null for a kernel with barriers
+  std::atomic<std::uint32_t> max_dynamic_shared{0};
+  void clear() {
+    alive = false;
+    module = nullptr;
+    info = {};
+  }
+};
+
+struct CUmod_st {
+  std::atomic<bool> alive{false};
+  CUcontext context = nullptr;
+  std::unique_ptr<td::softdev::ElfObject> code;
+  std::uintptr_t data = 0;  // device address of the module's variables, 0 = none
+  std::vector<CUfunction> functions;
+  std::vector<td::softdev::LoweredGlobal> globals;
+  void clear() {
+    alive = false;
+    context = nullptr;
+    code.reset();
+    data = 0;
+    functions.clear();
+    globals.clear();
+  }
+};
+
+namespace td::softdev {
+
+// Loads an image (LLVM bitcode, raw or with LLVM's wrapper header) into a context. On failure `log` says why, for people.
+CUresult load_module(Context& context, const void* image, CUmodule* module, std::string* log);
+// The image as bytes; empty when it is not LLVM bitcode. An image comes without its size: bitcode tells it.
+std::string_view image_bytes(const void* image);
+// The context must be idle and must have forgotten the module.
+void destroy_module(CUmodule module);
+CUfunction find_function(CUmodule module, std::string_view name);
+bool is_live(CUfunction function, const Context& context);
+bool is_live(CUmodule module, const Context& context);
+
+struct LaunchShape {
+  unsigned grid[3];
+  unsigned block[3];
+  unsigned dynamic_shared;
+};
+// CUDA's own checks of a launch: CUDA_ERROR_INVALID_VALUE when a limit is exceeded.
+CUresult check_launch(const CUfunc_st& function, const LaunchShape& shape);
+// Enqueues a launch. `params`: the packed parameters; copied.
+void launch(CUfunction function, const LaunchShape& shape, CUstream stream, const unsigned char* params);
+
+}  // namespace td::softdev
