@@ -1,5 +1,6 @@
-// The types and constants of the cuBLAS C interface that Treadle uses (boundary B2), declared here so that no NVIDIA
-// header is needed to build. Names and values are those of the public documentation.
+// The types and constants of the cuBLAS C interface that Treadle uses (boundary B2), declared here
+// so that no NVIDIA header is needed to build. Names and values are those of the public
+// documentation.
 #pragma once
 
 #include "base/cuda_abi.h"

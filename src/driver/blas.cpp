@@ -25,8 +25,8 @@ std::vector<std::string> library_names(int driver_version) {
 
 std::string fill(BlasApi& api, void* (*resolve)(void* context, const char* symbol), void* context) {
   std::string missing;
-#define TD_BLAS_API(name, symbol, since, params)                                             \
-  api.name = reinterpret_cast<decltype(BlasApi::name)>(resolve(context, #symbol));           \
+#define TD_BLAS_API(name, symbol, since, params)                                   \
+  api.name = reinterpret_cast<decltype(BlasApi::name)>(resolve(context, #symbol)); \
   if (!api.name && since == 0 && missing.empty()) missing = #symbol;
 #include "blas_api.def"
   return missing;
@@ -35,26 +35,32 @@ std::string fill(BlasApi& api, void* (*resolve)(void* context, const char* symbo
 BlasLibrary built_in(const Provider& provider) {
   BlasLibrary blas;
   blas.file = "(built in)";
-  auto resolve = [](void* from, const char* symbol) { return static_cast<const Provider*>(from)->library_symbol(symbol); };
+  auto resolve = [](void* from, const char* symbol) {
+    return static_cast<const Provider*>(from)->library_symbol(symbol);
+  };
   std::string missing = fill(blas.api, resolve, const_cast<Provider*>(&provider));
   if (!missing.empty())
-    blas.problem = base::cat("this build has no matrix products for the software device (", missing,
-                             " is missing); install OpenBLAS's development package and build again");
+    blas.problem =
+        base::cat("this build has no matrix products for the software device (", missing,
+                  " is missing); install OpenBLAS's development package and build again");
   return blas;
 }
 
 BlasLibrary opened(const Provider& provider) {
   BlasLibrary blas;
   std::vector<std::string> names = library_names(provider.driver_version);
-  Library library = open_library(names, "libcublasLt.so",
-                                 provider.driver_version >= 13000 ? "the wheel package nvidia-cublas"
-                                                                  : "the wheel package nvidia-cublas-cu12");
+  Library library =
+      open_library(names, "libcublasLt.so",
+                   provider.driver_version >= 13000 ? "the wheel package nvidia-cublas"
+                                                    : "the wheel package nvidia-cublas-cu12");
   blas.file = library.file;
   blas.problem = library.problem;
   if (!library) return blas;
   std::string missing = fill(
-      blas.api, [](void* handle, const char* symbol) { return dlsym(handle, symbol); }, library.handle);
-  if (!missing.empty()) blas.problem = base::cat(library.file, " lacks ", missing, "; install cuBLAS 12 or newer");
+      blas.api, [](void* handle, const char* symbol) { return dlsym(handle, symbol); },
+      library.handle);
+  if (!missing.empty())
+    blas.problem = base::cat(library.file, " lacks ", missing, "; install cuBLAS 12 or newer");
   return blas;
 }
 
@@ -78,13 +84,13 @@ void check_blas(const BlasLibrary& library, cublasStatus_t status, const char* c
   StatusRow row{status, "CUBLAS_STATUS", "an unknown status", ""};
   for (const StatusRow& known : kStatus)
     if (known.value == status) row = known;
-  throw DriverError(base::cat(call, " failed: ", row.name, " (", status, "): ", row.meaning, " (", library.file, ")",
-                              *row.cure ? "; " : "", row.cure),
+  throw DriverError(base::cat(call, " failed: ", row.name, " (", status, "): ", row.meaning, " (",
+                              library.file, ")", *row.cure ? "; " : "", row.cure),
                     status, row.name, call);
 }
 
-// cuBLAS wants one handle per context and one user at a time. Handles live as long as the process: destroying one
-// waits for the device, and at exit the driver may be gone already.
+// cuBLAS wants one handle per context and one user at a time. Handles live as long as the process:
+// destroying one waits for the device, and at exit the driver may be gone already.
 struct Handle {
   std::mutex mutex;
   cublasHandle_t handle = nullptr;
@@ -116,13 +122,14 @@ T* at(CUdeviceptr address) {
   return reinterpret_cast<T*>(address);
 }
 
-#define TD_GEMM(T, single, batched)                                                                                  \
-  cublasStatus_t run(const Call& x, T one, T zero) {                                                                 \
-    if (x.count == 1)                                                                                                \
-      return x.api.single(x.handle, x.op_a, x.op_b, x.m, x.n, x.k, &one, at<T>(x.a), x.lda, at<T>(x.b), x.ldb,       \
-                          &zero, at<T>(x.c), x.ldc);                                                                 \
-    return x.api.batched(x.handle, x.op_a, x.op_b, x.m, x.n, x.k, &one, at<T>(x.a), x.lda, x.stride_a, at<T>(x.b),   \
-                         x.ldb, x.stride_b, &zero, at<T>(x.c), x.ldc, x.stride_c, x.count);                          \
+#define TD_GEMM(T, single, batched)                                                           \
+  cublasStatus_t run(const Call& x, T one, T zero) {                                          \
+    if (x.count == 1)                                                                         \
+      return x.api.single(x.handle, x.op_a, x.op_b, x.m, x.n, x.k, &one, at<T>(x.a), x.lda,   \
+                          at<T>(x.b), x.ldb, &zero, at<T>(x.c), x.ldc);                       \
+    return x.api.batched(x.handle, x.op_a, x.op_b, x.m, x.n, x.k, &one, at<T>(x.a), x.lda,    \
+                         x.stride_a, at<T>(x.b), x.ldb, x.stride_b, &zero, at<T>(x.c), x.ldc, \
+                         x.stride_c, x.count);                                                \
   }
 TD_GEMM(float, cublasSgemm, cublasSgemmStridedBatched)
 TD_GEMM(double, cublasDgemm, cublasDgemmStridedBatched)
@@ -133,13 +140,14 @@ TD_GEMM(cuDoubleComplex, cublasZgemm, cublasZgemmStridedBatched)
 cublasStatus_t run_half(const Call& x) {
   const float one = 1, zero = 0;
   if (x.count == 1)
-    return x.api.cublasGemmEx(x.handle, x.op_a, x.op_b, x.m, x.n, x.k, &one, at<void>(x.a), blas::R_16F, x.lda,
-                              at<void>(x.b), blas::R_16F, x.ldb, &zero, at<void>(x.c), blas::R_16F, x.ldc,
-                              blas::COMPUTE_32F, blas::GEMM_DEFAULT);
-  return x.api.cublasGemmStridedBatchedEx(x.handle, x.op_a, x.op_b, x.m, x.n, x.k, &one, at<void>(x.a), blas::R_16F,
-                                          x.lda, x.stride_a, at<void>(x.b), blas::R_16F, x.ldb, x.stride_b, &zero,
-                                          at<void>(x.c), blas::R_16F, x.ldc, x.stride_c, x.count, blas::COMPUTE_32F,
-                                          blas::GEMM_DEFAULT);
+    return x.api.cublasGemmEx(x.handle, x.op_a, x.op_b, x.m, x.n, x.k, &one, at<void>(x.a),
+                              blas::R_16F, x.lda, at<void>(x.b), blas::R_16F, x.ldb, &zero,
+                              at<void>(x.c), blas::R_16F, x.ldc, blas::COMPUTE_32F,
+                              blas::GEMM_DEFAULT);
+  return x.api.cublasGemmStridedBatchedEx(
+      x.handle, x.op_a, x.op_b, x.m, x.n, x.k, &one, at<void>(x.a), blas::R_16F, x.lda, x.stride_a,
+      at<void>(x.b), blas::R_16F, x.ldb, x.stride_b, &zero, at<void>(x.c), blas::R_16F, x.ldc,
+      x.stride_c, x.count, blas::COMPUTE_32F, blas::GEMM_DEFAULT);
 }
 
 struct GemmRow {
@@ -149,16 +157,20 @@ struct GemmRow {
   cublasStatus_t (*run)(const Call& call);
 };
 
-bool always(const BlasApi&) { return true; }
+bool always(const BlasApi&) {
+  return true;
+}
 
 constexpr GemmRow kGemm[] = {
     {DType::float32, "cublasSgemm", always, [](const Call& x) { return run(x, 1.0f, 0.0f); }},
     {DType::float64, "cublasDgemm", always, [](const Call& x) { return run(x, 1.0, 0.0); }},
-    {DType::complex64, "cublasCgemm", always, [](const Call& x) { return run(x, cuComplex{1, 0}, cuComplex{}); }},
+    {DType::complex64, "cublasCgemm", always,
+     [](const Call& x) { return run(x, cuComplex{1, 0}, cuComplex{}); }},
     {DType::complex128, "cublasZgemm", always,
      [](const Call& x) { return run(x, cuDoubleComplex{1, 0}, cuDoubleComplex{}); }},
     {DType::float16, "cublasGemmEx",
-     [](const BlasApi& api) { return api.cublasGemmEx && api.cublasGemmStridedBatchedEx; }, run_half},
+     [](const BlasApi& api) { return api.cublasGemmEx && api.cublasGemmStridedBatchedEx; },
+     run_half},
 };
 
 const GemmRow* row_of(DType dtype) {
@@ -169,13 +181,14 @@ const GemmRow* row_of(DType dtype) {
 
 int narrow(std::int64_t value, const char* what) {
   if (value < 0 || value > INT_MAX)
-    throw ValueError(base::cat("matmul: ", what, " of ", value, " is beyond the 32 bits of cuBLAS; split the product"));
+    throw ValueError(base::cat("matmul: ", what, " of ", value,
+                               " is beyond the 32 bits of cuBLAS; split the product"));
   return static_cast<int>(value);
 }
 
 // A sum over nothing is zero. Rows (or columns) of C may have gaps between them.
-void write_zeros(const StreamState& stream, std::size_t itemsize, std::int64_t m, std::int64_t n, const GemmMatrix& c,
-                 std::int64_t count) {
+void write_zeros(const StreamState& stream, std::size_t itemsize, std::int64_t m, std::int64_t n,
+                 const GemmMatrix& c, std::int64_t count) {
   if (c.by_columns) std::swap(m, n);
   for (std::int64_t matrix = 0; matrix < count; ++matrix)
     for (std::int64_t i = 0; i < m; ++i) {
@@ -185,9 +198,11 @@ void write_zeros(const StreamState& stream, std::size_t itemsize, std::int64_t m
 }
 
 // The row-major product C = A B is the column-major product C' = B' A', read from the same memory.
-Call column_major(const BlasApi& api, cublasHandle_t handle, std::int64_t m, std::int64_t n, std::int64_t k,
-                  GemmMatrix a, GemmMatrix b, const GemmMatrix& c, std::int64_t count) {
-  // C by columns: transpose the whole equation, C' = B' A' with every matrix seen the other way round.
+Call column_major(const BlasApi& api, cublasHandle_t handle, std::int64_t m, std::int64_t n,
+                  std::int64_t k, GemmMatrix a, GemmMatrix b, const GemmMatrix& c,
+                  std::int64_t count) {
+  // C by columns: transpose the whole equation, C' = B' A' with every matrix seen the other way
+  // round.
   if (c.by_columns) {
     std::swap(a, b);
     std::swap(m, n);
@@ -195,7 +210,8 @@ Call column_major(const BlasApi& api, cublasHandle_t handle, std::int64_t m, std
     b.by_columns = !b.by_columns;
   }
   auto leading = [](const GemmMatrix& x, std::int64_t rows, std::int64_t columns) {
-    return narrow(std::max<std::int64_t>({x.leading, x.by_columns ? rows : columns, 1}), "a row stride");
+    return narrow(std::max<std::int64_t>({x.leading, x.by_columns ? rows : columns, 1}),
+                  "a row stride");
   };
   return Call{api,
               handle,
@@ -224,7 +240,9 @@ const BlasLibrary& blas_library(const Provider& provider) {
   std::lock_guard lock(mutex);
   auto at = libraries.find(&provider);
   if (at == libraries.end())
-    at = libraries.emplace(&provider, provider.library_symbol ? built_in(provider) : opened(provider)).first;
+    at = libraries
+             .emplace(&provider, provider.library_symbol ? built_in(provider) : opened(provider))
+             .first;
   return at->second;
 }
 
@@ -234,8 +252,8 @@ bool gemm_supports(const DeviceState& device, DType dtype) {
   return library.usable() && row && row->present(library.api);
 }
 
-void gemm(const StreamState& stream, DType dtype, std::int64_t m, std::int64_t n, std::int64_t k, const GemmMatrix& a,
-          const GemmMatrix& b, const GemmMatrix& c, std::int64_t count) {
+void gemm(const StreamState& stream, DType dtype, std::int64_t m, std::int64_t n, std::int64_t k,
+          const GemmMatrix& a, const GemmMatrix& b, const GemmMatrix& c, std::int64_t count) {
   if (m == 0 || n == 0 || count == 0) return;
   DeviceState& device = stream.device();
   device.make_current();
@@ -244,17 +262,20 @@ void gemm(const StreamState& stream, DType dtype, std::int64_t m, std::int64_t n
   if (!library.usable()) throw NotSupported("matmul: " + library.problem);
   const GemmRow* row = row_of(dtype);
   if (!row || !row->present(library.api))
-    throw NotSupported(base::cat("matmul of ", info(dtype).numpy, " is not supported by ", library.file,
-                                 "; convert to float32 or float64"));
+    throw NotSupported(base::cat("matmul of ", info(dtype).numpy, " is not supported by ",
+                                 library.file, "; convert to float32 or float64"));
   Handle& handle = handle_of(device);
   std::lock_guard lock(handle.mutex);
   if (!handle.handle || handle.generation != device.generation()) {
     check_blas(library, library.api.cublasCreate(&handle.handle), "cublasCreate");
     handle.generation = device.generation();
-    check_blas(library, library.api.cublasSetMathMode(handle.handle, blas::DEFAULT_MATH), "cublasSetMathMode");
+    check_blas(library, library.api.cublasSetMathMode(handle.handle, blas::DEFAULT_MATH),
+               "cublasSetMathMode");
   }
-  check_blas(library, library.api.cublasSetStream(handle.handle, stream.handle()), "cublasSetStream");
-  check_blas(library, row->run(column_major(library.api, handle.handle, m, n, k, a, b, c, count)), row->call);
+  check_blas(library, library.api.cublasSetStream(handle.handle, stream.handle()),
+             "cublasSetStream");
+  check_blas(library, row->run(column_major(library.api, handle.handle, m, n, k, a, b, c, count)),
+             row->call);
 }
 
 }  // namespace td::driver

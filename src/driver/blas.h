@@ -1,5 +1,5 @@
-// Matrix products through the cuBLAS interface (boundary B2): NVIDIA's library on a GPU, opened on first use, and
-// functions of the same names on the software device.
+// Matrix products through the cuBLAS interface (boundary B2): NVIDIA's library on a GPU, opened on
+// first use, and functions of the same names on the software device.
 #pragma once
 
 #include <cstdint>
@@ -28,13 +28,15 @@ struct BlasLibrary {
 // The library for a provider's devices, opened once. Never throws.
 const BlasLibrary& blas_library(const Provider& provider);
 
-// True when gemm() takes this dtype: float32, float64, complex64, complex128, and float16 where the library has it.
+// True when gemm() takes this dtype: float32, float64, complex64, complex128, and float16 where the
+// library has it.
 bool gemm_supports(const DeviceState& device, DType dtype);
 
 // A stack of matrices in device memory, in elements. Element (i, j) of matrix b is at
 //   b * batch_stride + i * leading + j       (by_columns == false: rows are contiguous)
 //   b * batch_stride + i + j * leading       (by_columns == true:  columns are contiguous)
-// so a transposed view of a contiguous matrix needs no copy. A batch_stride of 0 repeats one matrix.
+// so a transposed view of a contiguous matrix needs no copy. A batch_stride of 0 repeats one
+// matrix.
 struct GemmMatrix {
   CUdeviceptr address = 0;
   std::int64_t leading = 0;
@@ -42,10 +44,11 @@ struct GemmMatrix {
   std::int64_t batch_stride = 0;
 };
 
-// C[m, n] = A[m, k] B[k, n] for `count` matrices, enqueued on the stream. C is written without being read, and
-// k == 0 gives zeros. `c` may lie by rows or by columns. Sums are taken in the dtype (float32 for float16), never in
-// TF32. Throws ValueError for a size beyond cuBLAS's 32 bits, NotSupported for a dtype, DriverError for a failure.
-void gemm(const StreamState& stream, DType dtype, std::int64_t m, std::int64_t n, std::int64_t k, const GemmMatrix& a,
-          const GemmMatrix& b, const GemmMatrix& c, std::int64_t count = 1);
+// C[m, n] = A[m, k] B[k, n] for `count` matrices, enqueued on the stream. C is written without
+// being read, and k == 0 gives zeros. `c` may lie by rows or by columns. Sums are taken in the
+// dtype (float32 for float16), never in TF32. Throws ValueError for a size beyond cuBLAS's 32 bits,
+// NotSupported for a dtype, DriverError for a failure.
+void gemm(const StreamState& stream, DType dtype, std::int64_t m, std::int64_t n, std::int64_t k,
+          const GemmMatrix& a, const GemmMatrix& b, const GemmMatrix& c, std::int64_t count = 1);
 
 }  // namespace td::driver

@@ -1,5 +1,5 @@
-// The calling thread's device and stream. A new thread needs no set-up: its device is the process's first choice and
-// its streams are the default streams.
+// The calling thread's device and stream. A new thread needs no set-up: its device is the process's
+// first choice and its streams are the default streams.
 #include <cstdlib>
 #include <vector>
 
@@ -33,7 +33,9 @@ const std::shared_ptr<DeviceState>& current_device() {
   return state.device;
 }
 
-void set_current_device(std::shared_ptr<DeviceState> device) { thread_state().device = std::move(device); }
+void set_current_device(std::shared_ptr<DeviceState> device) {
+  thread_state().device = std::move(device);
+}
 
 const std::shared_ptr<StreamState>& current_stream(const std::shared_ptr<DeviceState>& device) {
   auto& streams = thread_state().streams;
@@ -56,7 +58,9 @@ void set_current_stream(std::shared_ptr<StreamState> stream) {
   thread_state().streams.push_back(std::move(stream));
 }
 
-void set_flush_hook(void (*flush)(DeviceState&)) { flush_hook = flush; }
+void set_flush_hook(void (*flush)(DeviceState&)) {
+  flush_hook = flush;
+}
 
 void flush_pending(DeviceState& device) {
   if (auto* flush = flush_hook.load(std::memory_order_acquire)) flush(device);

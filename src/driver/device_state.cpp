@@ -20,27 +20,32 @@ std::mutex registry_mutex;
 }  // namespace
 
 std::shared_ptr<DeviceState> DeviceState::get(const Provider& provider, int ordinal) {
-  // Leaked: handles may be destroyed after static objects are (interpreter exit), and they all lead here.
-  static auto& registry = *new std::map<std::pair<const Provider*, int>, std::shared_ptr<DeviceState>>;
+  // Leaked: handles may be destroyed after static objects are (interpreter exit), and they all lead
+  // here.
+  static auto& registry =
+      *new std::map<std::pair<const Provider*, int>, std::shared_ptr<DeviceState>>;
   std::lock_guard lock(registry_mutex);
   std::shared_ptr<DeviceState>& state = registry[{&provider, ordinal}];
   if (!state) state.reset(new DeviceState(provider, ordinal));
   return state;
 }
 
-DeviceState::DeviceState(const Provider& provider, int ordinal) : provider_(provider), ordinal_(ordinal) {
+DeviceState::DeviceState(const Provider& provider, int ordinal)
+    : provider_(provider), ordinal_(ordinal) {
   for (auto& value : attributes_) value.store(INT_MIN, std::memory_order_relaxed);
   const std::string name = base::cat(provider.prefix, ":", ordinal);
   if (!provider.usable())
-    throw DriverError(base::cat("there is no device ", name, ": ", provider.problem), cuda::CUDA_ERROR_NO_DEVICE,
-                      "CUDA_ERROR_NO_DEVICE", "cuInit");
+    throw DriverError(base::cat("there is no device ", name, ": ", provider.problem),
+                      cuda::CUDA_ERROR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "cuInit");
   if (ordinal < 0 || ordinal >= provider.device_count)
-    throw DriverError(base::cat("there is no device ", name, ": the machine has ", provider.device_count, " device",
-                                provider.device_count == 1 ? "" : "s", " of this kind; use ", provider.prefix,
-                                ":0", provider.device_count > 1 ? base::cat(" to ", provider.prefix, ":",
-                                                                            provider.device_count - 1)
-                                                                : ""),
-                      cuda::CUDA_ERROR_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "cuDeviceGet");
+    throw DriverError(
+        base::cat("there is no device ", name, ": the machine has ", provider.device_count,
+                  " device", provider.device_count == 1 ? "" : "s", " of this kind; use ",
+                  provider.prefix, ":0",
+                  provider.device_count > 1
+                      ? base::cat(" to ", provider.prefix, ":", provider.device_count - 1)
+                      : ""),
+        cuda::CUDA_ERROR_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "cuDeviceGet");
   TD_CALL(*this, cuDeviceGet, &device_, ordinal);
   CUcontext context = nullptr;
   TD_CALL(*this, cuDevicePrimaryCtxRetain, &context, device_);
@@ -51,7 +56,9 @@ DeviceState::DeviceState(const Provider& provider, int ordinal) : provider_(prov
 
 DeviceState::~DeviceState() = default;
 
-std::string DeviceState::name() const { return base::cat(provider_.prefix, ":", ordinal_); }
+std::string DeviceState::name() const {
+  return base::cat(provider_.prefix, ":", ordinal_);
+}
 
 void DeviceState::make_current() {
   // Asked each time: other libraries of the process may have switched contexts on this thread.
@@ -91,10 +98,12 @@ void DeviceState::reset() {
   pool_->forget();
   stager_->forget();
   launches_.clear();
-  static const std::string kCure = "the context cannot be brought back in this process; start a new one";
+  static const std::string kCure =
+      "the context cannot be brought back in this process; start a new one";
   check(*this, api().cuDevicePrimaryCtxReset(device_), "cuDevicePrimaryCtxReset", kCure);
   CUcontext context = nullptr;
-  check(*this, api().cuDevicePrimaryCtxRetain(&context, device_), "cuDevicePrimaryCtxRetain", kCure);
+  check(*this, api().cuDevicePrimaryCtxRetain(&context, device_), "cuDevicePrimaryCtxRetain",
+        kCure);
   context_.store(context, std::memory_order_release);
   check(*this, api().cuCtxSetCurrent(context), "cuCtxSetCurrent", kCure);
   for (auto* forget : hooks) forget(*this);

@@ -36,9 +36,13 @@ bool nvidia_card_visible() {
   return false;
 }
 
-bool in_container() { return exists("/.dockerenv") || exists("/run/.containerenv"); }
+bool in_container() {
+  return exists("/.dockerenv") || exists("/run/.containerenv");
+}
 
-bool on_wsl() { return first_line("/proc/sys/kernel/osrelease").find("icrosoft") != std::string::npos; }
+bool on_wsl() {
+  return first_line("/proc/sys/kernel/osrelease").find("icrosoft") != std::string::npos;
+}
 
 }  // namespace
 
@@ -46,18 +50,23 @@ std::string explain_missing_driver() {
   const bool kernel_side = exists("/proc/driver/nvidia/version");
   if (in_container()) {
     if (!exists("/dev/nvidiactl"))
-      return "no NVIDIA driver library, and this container was started without a GPU; where the host has one, start the "
+      return "no NVIDIA driver library, and this container was started without a GPU; where the "
+             "host has one, start the "
              "container with --gpus all (or its CDI device)";
     return "GPU device nodes are here but the driver library is not; start the container with "
            "NVIDIA_DRIVER_CAPABILITIES=compute,utility";
   }
   if (kernel_side)
-    return "the NVIDIA kernel driver runs but its user library was not found; install the driver's compute library package";
+    return "the NVIDIA kernel driver runs but its user library was not found; install the driver's "
+           "compute library package";
   if (on_wsl())
-    return "no NVIDIA driver library under WSL; install NVIDIA's Windows driver and run wsl --update";
+    return "no NVIDIA driver library under WSL; install NVIDIA's Windows driver and run wsl "
+           "--update";
   if (nvidia_card_visible())
-    return "an NVIDIA GPU is here but no driver is installed; install the distribution's NVIDIA driver and reboot";
-  return "no NVIDIA driver library and no NVIDIA GPU were found on this machine; nothing to repair, use the software device";
+    return "an NVIDIA GPU is here but no driver is installed; install the distribution's NVIDIA "
+           "driver and reboot";
+  return "no NVIDIA driver library and no NVIDIA GPU were found on this machine; nothing to "
+         "repair, use the software device";
 }
 
 std::string explain_init_failure(CUresult result, const std::string& file) {
@@ -67,12 +76,15 @@ std::string explain_init_failure(CUresult result, const std::string& file) {
       return base::cat("the driver sees no device, and CUDA_VISIBLE_DEVICES is set to \"", visible,
                        "\"; unset it, or name a GPU that exists");
     if (in_container() && !exists("/dev/nvidiactl"))
-      return "the driver library is here but this container has no GPU; start it with --gpus all (or its CDI device)";
+      return "the driver library is here but this container has no GPU; start it with --gpus all "
+             "(or its CDI device)";
     if (!exists("/proc/driver/nvidia/version"))
-      return "the driver library is here but the NVIDIA kernel module is not loaded; install or load it, or reboot";
+      return "the driver library is here but the NVIDIA kernel module is not loaded; install or "
+             "load it, or reboot";
   }
   std::string cure = result_cure(result);
-  return base::cat(result_meaning(result), " (driver library ", file, ")", cure.empty() ? "" : "; ", cure);
+  return base::cat(result_meaning(result), " (driver library ", file, ")", cure.empty() ? "" : "; ",
+                   cure);
 }
 
 }  // namespace td::driver

@@ -1,4 +1,5 @@
-// Evidence about this machine that turns "no CUDA" into a justified sentence with a cure. Reads files only.
+// Evidence about this machine that turns "no CUDA" into a justified sentence with a cure. Reads
+// files only.
 #pragma once
 
 #include <string>

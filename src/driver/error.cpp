@@ -1,4 +1,5 @@
-// Failed driver calls as exceptions: "cuLaunchKernel failed: CUDA_ERROR_INVALID_VALUE (1): meaning; detail; cure".
+// Failed driver calls as exceptions: "cuLaunchKernel failed: CUDA_ERROR_INVALID_VALUE (1): meaning;
+// detail; cure".
 #include <unistd.h>
 
 #include <string_view>
@@ -42,12 +43,15 @@ ResultRow describe(const DeviceState& device, CUresult result) {
   return row;
 }
 
-bool is_kernel_fault(CUresult result) { return result >= 700 && result < 720; }
+bool is_kernel_fault(CUresult result) {
+  return result >= 700 && result < 720;
+}
 
 std::string memory_sizes(const DeviceState& device) {
   std::size_t free = 0, total = 0;
   if (device.api().cuMemGetInfo(&free, &total) != 0) return "";
-  return base::cat(base::bytes_text(free), " of ", base::bytes_text(total), " are free on ", device.name());
+  return base::cat(base::bytes_text(free), " of ", base::bytes_text(total), " are free on ",
+                   device.name());
 }
 
 void append(std::string& message, std::string_view part) {
@@ -85,7 +89,9 @@ void fail(const DeviceState& device, CUresult result, const char* call, const st
   const bool memory = result == cuda::CUDA_ERROR_OUT_OF_MEMORY;
   if (memory && detail.empty()) append(message, memory_sizes(device));
   if (result == cuda::CUDA_ERROR_NOT_INITIALIZED && getpid() != start_pid)
-    append(message, "this process was forked after CUDA had started; start workers with spawn or forkserver");
+    append(
+        message,
+        "this process was forked after CUDA had started; start workers with spawn or forkserver");
   else
     append(message, row.cure);
   if (memory) throw OutOfMemory(message, result, row.name, call);

@@ -9,7 +9,8 @@ namespace driver {
 EventState::EventState(std::shared_ptr<DeviceState> device, bool timing)
     : device_(std::move(device)), generation_(device_->generation()) {
   device_->make_current();
-  TD_CALL(*device_, cuEventCreate, &handle_, timing ? cuda::EVENT_DEFAULT : cuda::EVENT_DISABLE_TIMING);
+  TD_CALL(*device_, cuEventCreate, &handle_,
+          timing ? cuda::EVENT_DEFAULT : cuda::EVENT_DISABLE_TIMING);
 }
 
 EventState::~EventState() {
@@ -17,8 +18,9 @@ EventState::~EventState() {
 }
 
 CUevent EventState::handle() const {
-  if (!alive()) fail(*device_, cuda::CUDA_ERROR_CONTEXT_IS_DESTROYED, "event",
-                     "the event was made before the device was reset; create a new one");
+  if (!alive())
+    fail(*device_, cuda::CUDA_ERROR_CONTEXT_IS_DESTROYED, "event",
+         "the event was made before the device was reset; create a new one");
   return handle_;
 }
 
@@ -32,7 +34,8 @@ void Event::record(const Stream& stream) const {
   driver::DeviceState& device = state_->device();
   if (&stream.state()->device() != &device)
     throw ValueError(base::cat("an event of ", device.name(), " cannot be recorded on a stream of ",
-                               stream.device().name(), "; create the event on the stream's device"));
+                               stream.device().name(),
+                               "; create the event on the stream's device"));
   driver::flush_pending(device);
   device.make_current();
   TD_CALL(device, cuEventRecord, state_->handle(), stream.state()->handle());
@@ -53,9 +56,13 @@ bool Event::done() const {
   return true;
 }
 
-void* Event::handle() const { return state_->handle(); }
+void* Event::handle() const {
+  return state_->handle();
+}
 
-Device Event::device() const { return Device(state_->device_ptr()); }
+Device Event::device() const {
+  return Device(state_->device_ptr());
+}
 
 float elapsed_time(const Event& start, const Event& end) {
   driver::DeviceState& device = start.state()->device();
@@ -64,8 +71,11 @@ float elapsed_time(const Event& start, const Event& end) {
                                end.device().name(), ") is not defined; record both on one device"));
   device.make_current();
   float milliseconds = 0;
-  driver::check(device, device.api().cuEventElapsedTime(&milliseconds, start.state()->handle(), end.state()->handle()),
-                "cuEventElapsedTime", "both events must be created with timing, recorded, and finished");
+  driver::check(device,
+                device.api().cuEventElapsedTime(&milliseconds, start.state()->handle(),
+                                                end.state()->handle()),
+                "cuEventElapsedTime",
+                "both events must be created with timing, recorded, and finished");
   return milliseconds;
 }
 

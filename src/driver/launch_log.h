@@ -1,5 +1,5 @@
-// The last kernels launched on a device, for messages: a fault surfaces at a later call, which by itself says nothing
-// about the kernel that caused it.
+// The last kernels launched on a device, for messages: a fault surfaces at a later call, which by
+// itself says nothing about the kernel that caused it.
 #pragma once
 
 #include <atomic>

@@ -32,7 +32,8 @@ std::string environment(const char* name) {
 
 void add_toolkit(std::vector<std::string>& folders, const std::string& root) {
   if (root.empty()) return;
-  for (const char* part : {"/lib64", "/lib", "/targets/x86_64-linux/lib", "/targets/sbsa-linux/lib"})
+  for (const char* part :
+       {"/lib64", "/lib", "/targets/x86_64-linux/lib", "/targets/sbsa-linux/lib"})
     folders.push_back(root + part);
 }
 
@@ -70,7 +71,8 @@ void open_companion(const fs::path& folder, const std::string& prefix) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     std::string name = entry.path().filename().string();
-    if (name.rfind(prefix + ".", 0) != 0) continue;  // a real file name has its version behind the prefix
+    if (name.rfind(prefix + ".", 0) != 0)
+      continue;  // a real file name has its version behind the prefix
     if (dlopen(entry.path().c_str(), RTLD_NOW | RTLD_LOCAL)) return;
   }
 }
@@ -88,7 +90,9 @@ std::string file_of_link(void* handle) {
   return error ? std::string(map->l_name) : real.string();
 }
 
-bool is_stub_folder(const std::string& file) { return file.find("/stubs/") != std::string::npos; }
+bool is_stub_folder(const std::string& file) {
+  return file.find("/stubs/") != std::string::npos;
+}
 
 void finish(Library& library, void* handle, const std::string& name) {
   library.handle = handle;
@@ -146,7 +150,8 @@ Library open_library(const std::vector<std::string>& names, const std::string& c
 std::string find_library_file(const std::vector<std::string>& names) {
   if (environment("TREADLE_LIBRARY_PATH") == "none") return "";
   std::vector<std::string> folders = candidate_folders();
-  for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"})
+  for (const char* folder :
+       {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"})
     folders.emplace_back(folder);
   std::error_code error;
   for (const std::string& name : names)

@@ -20,7 +20,8 @@ LoadedModule::LoadedModule(std::shared_ptr<DeviceState> device, const std::strin
   std::vector<char> log(16384, 0);
   CUjit_option options[] = {cuda::JIT_ERROR_LOG_BUFFER, cuda::JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
-  // std::string ends with a null byte, so an image of PTX text is terminated as the driver wants it.
+  // std::string ends with a null byte, so an image of PTX text is terminated as the driver wants
+  // it.
   CUresult result = device_->api().cuModuleLoadDataEx(&handle_, image.data(), 2, options, values);
   if (result == 0) return;
   handle_ = nullptr;
@@ -45,7 +46,8 @@ CUfunction LoadedModule::function(const char* symbol) const {
   CUresult result = device_->api().cuModuleGetFunction(&function, handle_, symbol);
   if (result != 0)
     fail(*device_, result, "cuModuleGetFunction",
-         base::cat("kernel \"", symbol, "\"; declare it extern \"C\" __global__, or ask by its mangled name"));
+         base::cat("kernel \"", symbol,
+                   "\"; declare it extern \"C\" __global__, or ask by its mangled name"));
   return function;
 }
 
@@ -56,8 +58,9 @@ std::pair<CUdeviceptr, std::size_t> LoadedModule::global(const char* symbol) con
   std::size_t bytes = 0;
   CUresult result = device_->api().cuModuleGetGlobal(&address, &bytes, handle_, symbol);
   if (result != 0)
-    fail(*device_, result, "cuModuleGetGlobal",
-         base::cat("variable \"", symbol, "\"; declare it extern \"C\" __device__ or __constant__"));
+    fail(
+        *device_, result, "cuModuleGetGlobal",
+        base::cat("variable \"", symbol, "\"; declare it extern \"C\" __device__ or __constant__"));
   return {address, bytes};
 }
 

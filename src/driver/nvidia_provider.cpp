@@ -1,5 +1,6 @@
-// The NVIDIA provider: libcuda.so.1, opened at run time. The toolkit's link-time stub has the same soname and can be
-// found first through LD_LIBRARY_PATH; it is recognised by its folder or by cuInit's answer 34 and passed over.
+// The NVIDIA provider: libcuda.so.1, opened at run time. The toolkit's link-time stub has the same
+// soname and can be found first through LD_LIBRARY_PATH; it is recognised by its folder or by
+// cuInit's answer 34 and passed over.
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -77,16 +78,18 @@ Opened open_driver(const char* override_file) {
 std::string explain_not_opened(const Opened& opened, const char* override_file) {
   if (override_file)
     return base::cat("TREADLE_LIBCUDA=", override_file, " cannot be used: ",
-                     !opened.stub.empty()       ? "it is the toolkit's link-time stub, not a driver"
+                     !opened.stub.empty()      ? "it is the toolkit's link-time stub, not a driver"
                      : opened.failures.empty() ? "no such file"
                                                : opened.failures,
                      "; name a driver library, or unset the variable");
-  std::string stub = opened.stub.empty()
-                         ? ""
-                         : base::cat("the only libcuda.so.1 found, ", opened.stub,
-                                     ", is the toolkit's link-time stub and no driver (take its folder out of "
-                                     "LD_LIBRARY_PATH); ");
-  std::string failures = opened.failures.empty() ? "" : base::cat("; the loader said: ", opened.failures);
+  std::string stub =
+      opened.stub.empty()
+          ? ""
+          : base::cat("the only libcuda.so.1 found, ", opened.stub,
+                      ", is the toolkit's link-time stub and no driver (take its folder out of "
+                      "LD_LIBRARY_PATH); ");
+  std::string failures =
+      opened.failures.empty() ? "" : base::cat("; the loader said: ", opened.failures);
   return stub + explain_missing_driver() + failures;
 }
 
@@ -112,7 +115,8 @@ Provider open_nvidia() {
   std::string missing = fill_api(provider.api, resolve, opened.handle);
   if (!missing.empty()) {
     fail_rung(provider, "driver library",
-              base::cat(opened.file, " lacks ", missing, "; update the NVIDIA driver to one for CUDA 12 or newer"));
+              base::cat(opened.file, " lacks ", missing,
+                        "; update the NVIDIA driver to one for CUDA 12 or newer"));
     return provider;
   }
   provider.rungs.push_back({"driver library", true, opened.file});

@@ -1,14 +1,16 @@
 // The caching pool of a device.
 //
-// Driver allocations are *segments*: 2 MiB ones shared by requests up to 1 MiB, and one per larger request, rounded up
-// to 2 MiB. A segment is cut into *blocks*. A free block belongs to the *bin* of the stream that used it last; within a
-// bin it lies either in a quick list of its exact size (a hit costs one look-up, no coalescing) or, after the next miss
-// of that bin, coalesced with its free neighbours in a set ordered by size, from which the smallest that fits is cut.
-// So at most the tail of a segment below 2 MiB is ever paid for without being usable.
+// Driver allocations are *segments*: 2 MiB ones shared by requests up to 1 MiB, and one per larger
+// request, rounded up to 2 MiB. A segment is cut into *blocks*. A free block belongs to the *bin*
+// of the stream that used it last; within a bin it lies either in a quick list of its exact size (a
+// hit costs one look-up, no coalescing) or, after the next miss of that bin, coalesced with its
+// free neighbours in a set ordered by size, from which the smallest that fits is cut. So at most
+// the tail of a segment below 2 MiB is ever paid for without being usable.
 //
-// Another stream takes a block only when the bin's stream has no work left, so that no stream is made to wait for
-// another one's kernels behind the user's back. When the driver or the limit refuses: wait for the device, take any
-// free block that fits, else give all free segments back and ask again.
+// Another stream takes a block only when the bin's stream has no work left, so that no stream is
+// made to wait for another one's kernels behind the user's back. When the driver or the limit
+// refuses: wait for the device, take any free block that fits, else give all free segments back and
+// ask again.
 #include <algorithm>
 #include <set>
 #include <unordered_map>
@@ -24,7 +26,9 @@ constexpr std::size_t kGranule = 512;
 constexpr std::size_t kSmall = std::size_t{1} << 20;
 constexpr std::size_t kSegment = std::size_t{2} << 20;
 
-constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
+constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
 
 struct Bin;
 
@@ -223,13 +227,15 @@ void MemoryPool::Impl::out_of_memory(std::size_t bytes) {
   std::size_t free = 0, total = 0;
   std::string device_text;
   if (device_.api().cuMemGetInfo(&free, &total) == 0)
-    device_text = base::cat("; on ", device_.name(), " ", base::bytes_text(free), " of ", base::bytes_text(total),
-                            " are free");
+    device_text = base::cat("; on ", device_.name(), " ", base::bytes_text(free), " of ",
+                            base::bytes_text(total), " are free");
   fail(device_, cuda::CUDA_ERROR_OUT_OF_MEMORY, "cuMemAlloc",
-       base::cat(base::bytes_text(bytes), " were asked for; the memory pool holds ", base::bytes_text(used_),
-                 " in use and ", base::bytes_text(reserved_ - used_), " cached",
-                 limit_ ? " under its limit of " + base::bytes_text(limit_) + " (raise it with set_limit)" : "",
-                 device_text));
+       base::cat(
+           base::bytes_text(bytes), " were asked for; the memory pool holds ",
+           base::bytes_text(used_), " in use and ", base::bytes_text(reserved_ - used_), " cached",
+           limit_ ? " under its limit of " + base::bytes_text(limit_) + " (raise it with set_limit)"
+                  : "",
+           device_text));
 }
 
 // ---- freeing ----
@@ -237,7 +243,8 @@ void MemoryPool::Impl::out_of_memory(std::size_t bytes) {
 void MemoryPool::Impl::free(CUdeviceptr address, CUstream stream) {
   std::lock_guard lock(mutex_);
   auto at = blocks_.find(address);
-  if (at == blocks_.end() || at->second->state != Block::State::live) return;  // of a context that was reset
+  if (at == blocks_.end() || at->second->state != Block::State::live)
+    return;  // of a context that was reset
   Block* block = at->second;
   used_ -= block->bytes;
   --block->segment->live;
@@ -261,7 +268,8 @@ void MemoryPool::Impl::consolidate(Bin& bin) {
       insert_sorted(block);
     }
   }
-  if (bin.quick.size() > 4096) bin.quick.clear();  // the keys stay between uses, but not without bound
+  if (bin.quick.size() > 4096)
+    bin.quick.clear();  // the keys stay between uses, but not without bound
   bin.has_quick = false;
 }
 
@@ -296,7 +304,12 @@ void MemoryPool::Impl::absorb(Block* block, Block* next) {
 // Cuts `block` to `bytes`; the rest becomes a free block of the same bin.
 void MemoryPool::Impl::cut(Block* block, std::size_t bytes) {
   if (block->bytes == bytes) return;
-  auto* rest = new Block{block->address + bytes, block->bytes - bytes, block->segment, block->bin, block, block->after};
+  auto* rest = new Block{block->address + bytes,
+                         block->bytes - bytes,
+                         block->segment,
+                         block->bin,
+                         block,
+                         block->after};
   if (rest->after) rest->after->before = rest;
   block->after = rest;
   block->bytes = bytes;
@@ -356,7 +369,8 @@ void MemoryPool::Impl::release_free_segments() {
     if (segment->live == 0) free.push_back(segment.get());
   if (free.empty()) return;
   device_.make_current();
-  TD_CALL(device_, cuCtxSynchronize);  // work that was enqueued before a block was freed may still use it
+  TD_CALL(device_,
+          cuCtxSynchronize);  // work that was enqueued before a block was freed may still use it
   for (Segment* segment : free) release(segment);
 }
 
@@ -403,15 +417,29 @@ void MemoryPool::Impl::forget() {
 // ---- the public face ----
 
 MemoryPool::MemoryPool(DeviceState& device) : impl_(std::make_unique<Impl>(device)) {}
-MemoryPool::~MemoryPool() { impl_->forget(); }
-CUdeviceptr MemoryPool::allocate(std::size_t bytes, CUstream stream) { return impl_->allocate(bytes, stream); }
+MemoryPool::~MemoryPool() {
+  impl_->forget();
+}
+CUdeviceptr MemoryPool::allocate(std::size_t bytes, CUstream stream) {
+  return impl_->allocate(bytes, stream);
+}
 void MemoryPool::free(CUdeviceptr address, CUstream stream) noexcept {
   if (address) impl_->free(address, stream);
 }
-void MemoryPool::retire_stream(CUstream stream) noexcept { impl_->retire_stream(stream); }
-void MemoryPool::free_all_blocks() { impl_->free_all_blocks(); }
-void MemoryPool::set_limit(std::size_t bytes) { impl_->set_limit(bytes); }
-PoolStatistics MemoryPool::statistics() const { return impl_->statistics(); }
-void MemoryPool::forget() { impl_->forget(); }
+void MemoryPool::retire_stream(CUstream stream) noexcept {
+  impl_->retire_stream(stream);
+}
+void MemoryPool::free_all_blocks() {
+  impl_->free_all_blocks();
+}
+void MemoryPool::set_limit(std::size_t bytes) {
+  impl_->set_limit(bytes);
+}
+PoolStatistics MemoryPool::statistics() const {
+  return impl_->statistics();
+}
+void MemoryPool::forget() {
+  impl_->forget();
+}
 
 }  // namespace td::driver

@@ -31,7 +31,8 @@ Provider open_software() {
     fail_rung(provider, kRungs[0], "the software device lacks " + missing);
     return provider;
   }
-  provider.last_fault = reinterpret_cast<const char* (*)()>(base::soft_driver_symbol("td_soft_last_fault"));
+  provider.last_fault =
+      reinterpret_cast<const char* (*)()>(base::soft_driver_symbol("td_soft_last_fault"));
   provider.library_symbol = base::soft_library_symbol;
   provider.rungs.push_back({kRungs[0], true, provider.file});
   start_provider(provider, [](CUresult result, const std::string&) {
@@ -44,16 +45,17 @@ Provider open_software() {
 }  // namespace
 
 void clear_api(Api& api) {
-#define TD_DRIVER_API(name, symbol, since, params) api.name = &NotSupported<decltype(Api::name)>::call;
+#define TD_DRIVER_API(name, symbol, since, params) \
+  api.name = &NotSupported<decltype(Api::name)>::call;
 #include "driver_api.def"
 }
 
 std::string fill_api(Api& api, void* (*resolve)(void* context, const char* symbol), void* context) {
   std::vector<std::string> missing;
-#define TD_DRIVER_API(name, symbol, since, params)                          \
-  if (void* address = resolve(context, #symbol))                            \
-    api.name = reinterpret_cast<decltype(Api::name)>(address);              \
-  else if (since == 0)                                                      \
+#define TD_DRIVER_API(name, symbol, since, params)             \
+  if (void* address = resolve(context, #symbol))               \
+    api.name = reinterpret_cast<decltype(Api::name)>(address); \
+  else if (since == 0)                                         \
     missing.push_back(#symbol);
 #include "driver_api.def"
   if (missing.empty()) return "";
@@ -78,8 +80,8 @@ void start_provider(Provider& provider, std::string (*explain_init)(CUresult, co
   CUresult result = provider.api.cuInit(0);
   if (result != cuda::CUDA_SUCCESS) {
     fail_rung(provider, kRungs[1],
-              base::cat("cuInit failed: ", result_name(result), " (", result, "): ",
-                        explain_init(result, provider.file)));
+              base::cat("cuInit failed: ", result_name(result), " (", result,
+                        "): ", explain_init(result, provider.file)));
     return;
   }
   provider.api.cuDriverGetVersion(&provider.driver_version);
@@ -87,20 +89,25 @@ void start_provider(Provider& provider, std::string (*explain_init)(CUresult, co
   result = provider.api.cuDeviceGetCount(&provider.device_count);
   if (result != cuda::CUDA_SUCCESS || provider.device_count == 0) {
     provider.device_count = 0;
-    fail_rung(provider, kRungs[2], "the driver started but shows no device: " +
-                                       explain_init(cuda::CUDA_ERROR_NO_DEVICE, provider.file));
+    fail_rung(provider, kRungs[2],
+              "the driver started but shows no device: " +
+                  explain_init(cuda::CUDA_ERROR_NO_DEVICE, provider.file));
     return;
   }
   provider.rungs.push_back({kRungs[2], true, base::cat(provider.device_count)});
 }
 
-std::string version_text(int version) { return base::cat(version / 1000, ".", version % 1000 / 10); }
+std::string version_text(int version) {
+  return base::cat(version / 1000, ".", version % 1000 / 10);
+}
 
 const Provider& software_provider() {
   static const Provider& provider = *new Provider(open_software());  // outlives every static object
   return provider;
 }
 
-std::vector<Rung> discovery(const Provider& provider) { return provider.rungs; }
+std::vector<Rung> discovery(const Provider& provider) {
+  return provider.rungs;
+}
 
 }  // namespace td::driver

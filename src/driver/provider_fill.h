@@ -18,12 +18,14 @@ struct NotSupported<CUresult (*)(Args...)> {
 // Puts NotSupported into every slot.
 void clear_api(Api& api);
 
-// Fills the table with `resolve(symbol)`. Returns the names of required rows that are missing, "" when complete.
+// Fills the table with `resolve(symbol)`. Returns the names of required rows that are missing, ""
+// when complete.
 std::string fill_api(Api& api, void* (*resolve)(void* context, const char* symbol), void* context);
 
 // cuInit, version and device count through the filled table; sets problem and the last two rungs.
 // `explain_init` words a failure of cuInit.
-void start_provider(Provider& provider, std::string (*explain_init)(CUresult result, const std::string& file));
+void start_provider(Provider& provider,
+                    std::string (*explain_init)(CUresult result, const std::string& file));
 
 // Marks the rung failed, sets problem, and adds the rungs after it as not reached.
 void fail_rung(Provider& provider, const char* rung, const std::string& problem);

@@ -62,28 +62,34 @@ std::shared_ptr<DeviceState> select_auto() {
   if (std::shared_ptr<DeviceState> gpu = working_gpu(&why)) return gpu;
   const Provider& software = software_provider();
   if (!software.usable())
-    throw DriverError(base::cat("there is no usable device. NVIDIA GPU: ", why, ". Software device: ",
-                                software.problem),
+    throw DriverError(base::cat("there is no usable device. NVIDIA GPU: ", why,
+                                ". Software device: ", software.problem),
                       cuda::CUDA_ERROR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "cuInit");
   std::shared_ptr<DeviceState> device = DeviceState::get(software, 0);
-  base::log_once(base::LogLevel::warn,
-                 base::cat("running on the software device, ", device->name(), " (no usable NVIDIA GPU: ", why,
-                           "). TREADLE_DEVICE=soft chooses it without this line."));
+  base::log_once(
+      base::LogLevel::warn,
+      base::cat("running on the software device, ", device->name(), " (no usable NVIDIA GPU: ", why,
+                "). TREADLE_DEVICE=soft chooses it without this line."));
   return device;
 }
 
 [[noreturn]] void bad_name(std::string_view name) {
-  throw ValueError(base::cat("\"", name, "\" names no device; use auto, cuda, cuda:N, soft or soft:N"));
+  throw ValueError(
+      base::cat("\"", name, "\" names no device; use auto, cuda, cuda:N, soft or soft:N"));
 }
 
 }  // namespace
 
-void set_device_check(bool (*check)(DeviceState&, std::string*)) { device_check = check; }
+void set_device_check(bool (*check)(DeviceState&, std::string*)) {
+  device_check = check;
+}
 
 std::shared_ptr<DeviceState> select_device(std::string_view name) {
   if (name == "auto" || name.empty()) {
-    // Decided once: the check runs a kernel. A failure is not kept, so that a later call can find a repaired machine.
-    static const std::shared_ptr<DeviceState>& chosen = *new std::shared_ptr<DeviceState>(select_auto());
+    // Decided once: the check runs a kernel. A failure is not kept, so that a later call can find a
+    // repaired machine.
+    static const std::shared_ptr<DeviceState>& chosen =
+        *new std::shared_ptr<DeviceState>(select_auto());
     return chosen;
   }
   std::string_view prefix = name.substr(0, name.find(':'));

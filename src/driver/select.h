@@ -8,7 +8,8 @@
 
 namespace td::driver {
 
-// "cuda:0", "cuda", "soft:1", "soft", "auto". Throws ValueError for other text, DriverError where there is none.
+// "cuda:0", "cuda", "soft:1", "soft", "auto". Throws ValueError for other text, DriverError where
+// there is none.
 std::shared_ptr<DeviceState> select_device(std::string_view name);
 
 }  // namespace td::driver

@@ -1,7 +1,9 @@
-// Owning handles over the driver API: what td::Device, td::Stream and td::Event point to, and memory, modules, kernels.
+// Owning handles over the driver API: what td::Device, td::Stream and td::Event point to, and
+// memory, modules, kernels.
 //
-// Ownership is structure: every handle holds the DeviceState it depends on, so objects die in the right order. A handle
-// whose context was destroyed by Device::reset() knows it (generation) and does not call the driver any more.
+// Ownership is structure: every handle holds the DeviceState it depends on, so objects die in the
+// right order. A handle whose context was destroyed by Device::reset() knows it (generation) and
+// does not call the driver any more.
 #pragma once
 
 #include <array>
@@ -37,7 +39,8 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   CUdevice handle() const { return device_; }
   std::string name() const;  // "cuda:0"
 
-  // Makes the primary context current for the calling thread (cheap when it already is). Call before any driver call.
+  // Makes the primary context current for the calling thread (cheap when it already is). Call
+  // before any driver call.
   void make_current();
   // Cached cuDeviceGetAttribute.
   int attribute(int attribute);
@@ -48,8 +51,8 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   const LaunchLog& launches() const { return launches_; }
   // Counts resets; handles made under an older generation are dead.
   std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
-  // Destroys the context with everything on it and starts anew. Throws DriverError when the driver cannot (NVIDIA's
-  // after some faults: only a new process helps).
+  // Destroys the context with everything on it and starts anew. Throws DriverError when the driver
+  // cannot (NVIDIA's after some faults: only a new process helps).
   void reset();
 
   ~DeviceState();
@@ -68,13 +71,16 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   LaunchLog launches_;
 };
 
-// Throws DriverError (or OutOfMemory) for anything but CUDA_SUCCESS: CUDA's name, the call, the meaning and a cure.
-[[noreturn]] void fail(const DeviceState& device, CUresult result, const char* call, const std::string& detail = "");
+// Throws DriverError (or OutOfMemory) for anything but CUDA_SUCCESS: CUDA's name, the call, the
+// meaning and a cure.
+[[noreturn]] void fail(const DeviceState& device, CUresult result, const char* call,
+                       const std::string& detail = "");
 inline void check(const DeviceState& device, CUresult result, const char* call) {
   if (result != 0) [[unlikely]]
     fail(device, result, call);
 }
-inline void check(const DeviceState& device, CUresult result, const char* call, const std::string& detail) {
+inline void check(const DeviceState& device, CUresult result, const char* call,
+                  const std::string& detail) {
   if (result != 0) [[unlikely]]
     fail(device, result, call, detail);
 }
@@ -124,30 +130,34 @@ void set_current_device(std::shared_ptr<DeviceState> device);
 const std::shared_ptr<StreamState>& current_stream(const std::shared_ptr<DeviceState>& device);
 void set_current_stream(std::shared_ptr<StreamState> stream);
 
-// Installed by launch: runs a real kernel on a device and compares its result. TREADLE_DEVICE=auto takes an NVIDIA GPU
-// only when this holds; `why` says what failed. Without one a memory round trip is the check.
+// Installed by launch: runs a real kernel on a device and compares its result. TREADLE_DEVICE=auto
+// takes an NVIDIA GPU only when this holds; `why` says what failed. Without one a memory round trip
+// is the check.
 void set_device_check(bool (*works)(DeviceState&, std::string* why));
 
-// Called by DeviceState::reset after the old context is gone: drop what hangs on it (pending operations, caches).
+// Called by DeviceState::reset after the old context is gone: drop what hangs on it (pending
+// operations, caches).
 void add_reset_hook(void (*forget)(DeviceState&));
 
-// Installed by fuse: launches pending array operations of a device. Called by synchronize, event record, stream switch
-// and every explicit stream call, so that lazy work keeps its place in the stream's order.
+// Installed by fuse: launches pending array operations of a device. Called by synchronize, event
+// record, stream switch and every explicit stream call, so that lazy work keeps its place in the
+// stream's order.
 void set_flush_hook(void (*flush)(DeviceState&));
 void flush_pending(DeviceState& device);
 
 // ---- memory ----
 
 struct PoolStatistics {
-  std::size_t used = 0;      // bytes in live allocations (rounded sizes)
-  std::size_t cached = 0;    // bytes kept for reuse
-  std::size_t limit = 0;     // 0 = none
+  std::size_t used = 0;         // bytes in live allocations (rounded sizes)
+  std::size_t cached = 0;       // bytes kept for reuse
+  std::size_t limit = 0;        // 0 = none
   std::size_t allocations = 0;  // calls that reached the driver
 };
 
-// Stream-ordered caching pool. A block freed on a stream is reused at once by later work of the same stream; other
-// streams get it after the stream has been synchronised with (event). Out of memory frees the cache and retries; the
-// error states the sizes. Sizes are rounded to 512 bytes. Thread-safe.
+// Stream-ordered caching pool. A block freed on a stream is reused at once by later work of the
+// same stream; other streams get it after the stream has been synchronised with (event). Out of
+// memory frees the cache and retries; the error states the sizes. Sizes are rounded to 512 bytes.
+// Thread-safe.
 class MemoryPool {
  public:
   explicit MemoryPool(DeviceState& device);
@@ -156,7 +166,8 @@ class MemoryPool {
   CUdeviceptr allocate(std::size_t bytes, CUstream stream);
   // `stream`: the last one that uses the block.
   void free(CUdeviceptr address, CUstream stream) noexcept;
-  // The stream is about to be destroyed: its free blocks pass to other streams once its work is done.
+  // The stream is about to be destroyed: its free blocks pass to other streams once its work is
+  // done.
   void retire_stream(CUstream stream) noexcept;
   void free_all_blocks();
   void set_limit(std::size_t bytes);
@@ -185,8 +196,9 @@ class Memory {
   CUstream stream() const { return stream_; }
   const std::shared_ptr<DeviceState>& device() const { return device_; }
   bool alive() const { return generation_ == device_->generation(); }
-  // Work of another stream than stream() uses this memory: it is not given back before that stream has got this far.
-  // Call it when such work has been enqueued; cheap, and nothing at all for stream() itself.
+  // Work of another stream than stream() uses this memory: it is not given back before that stream
+  // has got this far. Call it when such work has been enqueued; cheap, and nothing at all for
+  // stream() itself.
   void used_by(const std::shared_ptr<StreamState>& stream);
 
  private:
@@ -217,8 +229,9 @@ class PinnedMemory {
   std::uint64_t generation_;
 };
 
-// Host <-> device copies of contiguous memory, staged through pinned buffers by several threads when the host memory is
-// pageable and large. Upload returns when `host` may be reused; download returns when the data are there.
+// Host <-> device copies of contiguous memory, staged through pinned buffers by several threads
+// when the host memory is pageable and large. Upload returns when `host` may be reused; download
+// returns when the data are there.
 void upload(const StreamState& stream, CUdeviceptr device, const void* host, std::size_t bytes);
 void download(const StreamState& stream, void* host, CUdeviceptr device, std::size_t bytes);
 

@@ -6,7 +6,10 @@ namespace td {
 namespace driver {
 
 StreamState::StreamState(std::shared_ptr<DeviceState> device, CUstream handle, bool owned)
-    : device_(std::move(device)), handle_(handle), owned_(owned), generation_(device_->generation()) {}
+    : device_(std::move(device)),
+      handle_(handle),
+      owned_(owned),
+      generation_(device_->generation()) {}
 
 StreamState::~StreamState() {
   if (!owned_ || !handle_ || !alive()) return;
@@ -20,14 +23,17 @@ StreamState::~StreamState() {
 }
 
 CUstream StreamState::handle() const {
-  if (!alive()) fail(*device_, cuda::CUDA_ERROR_CONTEXT_IS_DESTROYED, "stream",
-                     "the stream was made before the device was reset; create a new one");
+  if (!alive())
+    fail(*device_, cuda::CUDA_ERROR_CONTEXT_IS_DESTROYED, "stream",
+         "the stream was made before the device was reset; create a new one");
   return handle_;
 }
 
 }  // namespace driver
 
-Stream Stream::current() { return Stream(driver::current_stream(driver::current_device())); }
+Stream Stream::current() {
+  return Stream(driver::current_stream(driver::current_device()));
+}
 
 Stream Stream::default_stream(const Device& device) {
   return Stream(std::make_shared<driver::StreamState>(device.state(), nullptr, false));
@@ -37,12 +43,14 @@ Stream Stream::create(const Device& device, bool non_blocking) {
   driver::DeviceState& state = *device.state();
   state.make_current();
   CUstream handle = nullptr;
-  TD_CALL(state, cuStreamCreateWithPriority, &handle, non_blocking ? cuda::STREAM_NON_BLOCKING : cuda::STREAM_DEFAULT,
-          0);
+  TD_CALL(state, cuStreamCreateWithPriority, &handle,
+          non_blocking ? cuda::STREAM_NON_BLOCKING : cuda::STREAM_DEFAULT, 0);
   return Stream(std::make_shared<driver::StreamState>(device.state(), handle, true));
 }
 
-void Stream::use() const { driver::set_current_stream(state_); }
+void Stream::use() const {
+  driver::set_current_stream(state_);
+}
 
 void Stream::synchronize() const {
   driver::DeviceState& device = state_->device();
@@ -63,13 +71,18 @@ bool Stream::done() const {
 
 void Stream::wait(const Event& event) const {
   driver::DeviceState& device = state_->device();
-  driver::flush_pending(device);  // pending work was asked for before this call, so it does not wait
+  driver::flush_pending(
+      device);  // pending work was asked for before this call, so it does not wait
   device.make_current();
   TD_CALL(device, cuStreamWaitEvent, state_->handle(), event.state()->handle(), 0);
 }
 
-void* Stream::handle() const { return state_->handle(); }
+void* Stream::handle() const {
+  return state_->handle();
+}
 
-Device Stream::device() const { return Device(state_->device_ptr()); }
+Device Stream::device() const {
+  return Device(state_->device_ptr());
+}
 
 }  // namespace td

@@ -1,10 +1,11 @@
 // Which way a copy takes:
-//   pinned host memory, or a device that shares the host's memory (attribute INTEGRATED): one driver copy
-//   up to 64 KiB: through a slot of a pinned ring; an upload then returns without waiting for the device
-//   larger: in pieces through pinned buffers, by up to eight threads (by the caller alone when there is one piece)
+//   pinned host memory, or a device that shares the host's memory (attribute INTEGRATED): one
+//   driver copy up to 64 KiB: through a slot of a pinned ring; an upload then returns without
+//   waiting for the device larger: in pieces through pinned buffers, by up to eight threads (by the
+//   caller alone when there is one piece)
 //
-// Order: the staging streams wait for the caller's stream first and the caller's stream waits for them at the end, so
-// a staged copy has its place in the caller's stream like any other work.
+// Order: the staging streams wait for the caller's stream first and the caller's stream waits for
+// them at the end, so a staged copy has its place in the caller's stream like any other work.
 #include "driver/transfer.h"
 
 #include <algorithm>
@@ -34,7 +35,8 @@ struct Lane {
   Slot buffers[2];
 };
 
-// Runs a function for indices 0 … count-1 on persistent threads, the caller among them. One user at a time.
+// Runs a function for indices 0 … count-1 on persistent threads, the caller among them. One user at
+// a time.
 class Crew {
  public:
   explicit Crew(int helpers) {
@@ -96,7 +98,8 @@ class Stager::Impl {
  public:
   explicit Impl(DeviceState& device) : device_(device) {}
 
-  void copy(const StreamState& stream, CUdeviceptr device_side, char* host, std::size_t bytes, bool up) {
+  void copy(const StreamState& stream, CUdeviceptr device_side, char* host, std::size_t bytes,
+            bool up) {
     device_.make_current();
     if (direct(host)) return direct_copy(stream, device_side, host, bytes, up);
     if (bytes <= kSlotBytes) return small_copy(stream, device_side, host, bytes, up);
@@ -116,7 +119,8 @@ class Stager::Impl {
     if (device_.attribute(cuda::INTEGRATED)) return true;
     unsigned type = 0;  // stays 0 for memory that the driver does not know: pageable
     auto address = reinterpret_cast<CUdeviceptr>(host);
-    CUresult result = device_.api().cuPointerGetAttribute(&type, cuda::POINTER_MEMORY_TYPE, address);
+    CUresult result =
+        device_.api().cuPointerGetAttribute(&type, cuda::POINTER_MEMORY_TYPE, address);
     return result == 0 && type == cuda::MEMORYTYPE_HOST;
   }
 
@@ -127,12 +131,14 @@ class Stager::Impl {
       TD_CALL(device_, cuMemcpyDtoHAsync, host, device_side, bytes, stream);
   }
 
-  void direct_copy(const StreamState& stream, CUdeviceptr device_side, char* host, std::size_t bytes, bool up) {
+  void direct_copy(const StreamState& stream, CUdeviceptr device_side, char* host,
+                   std::size_t bytes, bool up) {
     enqueue(stream.handle(), device_side, host, bytes, up);
     TD_CALL(device_, cuStreamSynchronize, stream.handle());
   }
 
-  void small_copy(const StreamState& stream, CUdeviceptr device_side, char* host, std::size_t bytes, bool up) {
+  void small_copy(const StreamState& stream, CUdeviceptr device_side, char* host, std::size_t bytes,
+                  bool up) {
     std::lock_guard lock(ring_mutex_);
     Slot& slot = ring_[next_slot_++ % kSlots];
     prepare(slot, kSlotBytes);
@@ -161,9 +167,11 @@ class Stager::Impl {
     slot.used = true;
   }
 
-  void staged_copy(const StreamState& stream, CUdeviceptr device_side, char* host, std::size_t bytes, bool up) {
+  void staged_copy(const StreamState& stream, CUdeviceptr device_side, char* host,
+                   std::size_t bytes, bool up) {
     std::scoped_lock lock(crew_mutex, lanes_mutex_);
-    std::size_t piece = std::clamp(bytes / (2 * kLanes) / kSlotBytes * kSlotBytes, kSmallestPiece, kPieceBytes);
+    std::size_t piece =
+        std::clamp(bytes / (2 * kLanes) / kSlotBytes * kSlotBytes, kSmallestPiece, kPieceBytes);
     std::size_t pieces = (bytes + piece - 1) / piece;
     int lanes = static_cast<int>(std::min<std::size_t>(lane_count(), pieces));
     if (!fork_) TD_CALL(device_, cuEventCreate, &fork_, cuda::EVENT_DISABLE_TIMING);
@@ -191,8 +199,8 @@ class Stager::Impl {
   }
 
   // Pieces index, index + lanes, index + 2 lanes, … by this lane.
-  void run_lane(Lane& lane, CUdeviceptr device_side, char* host, std::size_t bytes, std::size_t piece, int index,
-                int lanes, bool up) {
+  void run_lane(Lane& lane, CUdeviceptr device_side, char* host, std::size_t bytes,
+                std::size_t piece, int index, int lanes, bool up) {
     if (!lane.stream)
       TD_CALL(device_, cuStreamCreateWithPriority, &lane.stream, cuda::STREAM_NON_BLOCKING, 0);
     TD_CALL(device_, cuStreamWaitEvent, lane.stream, fork_, 0);
@@ -227,13 +235,16 @@ class Stager::Impl {
 
 Stager::Stager(DeviceState& device) : impl_(std::make_unique<Impl>(device)) {}
 Stager::~Stager() = default;
-void Stager::upload(const StreamState& stream, CUdeviceptr to, const char* from, std::size_t bytes) {
+void Stager::upload(const StreamState& stream, CUdeviceptr to, const char* from,
+                    std::size_t bytes) {
   impl_->copy(stream, to, const_cast<char*>(from), bytes, true);  // an upload only reads it
 }
 void Stager::download(const StreamState& stream, char* to, CUdeviceptr from, std::size_t bytes) {
   impl_->copy(stream, from, to, bytes, false);
 }
-void Stager::forget() { impl_->forget(); }
+void Stager::forget() {
+  impl_->forget();
+}
 
 void upload(const StreamState& stream, CUdeviceptr device, const void* host, std::size_t bytes) {
   if (bytes) stream.device().stager().upload(stream, device, static_cast<const char*>(host), bytes);

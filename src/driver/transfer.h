@@ -1,6 +1,6 @@
-// The staging engine of a device: pinned buffers, and threads that copy between them and pageable host memory while
-// the device's copy engine moves the previous piece. (One thread copies at about 8 GB/s into a pinned buffer where the
-// bus takes 55; eight threads with 4 MiB pieces reach 49.)
+// The staging engine of a device: pinned buffers, and threads that copy between them and pageable
+// host memory while the device's copy engine moves the previous piece. (One thread copies at about
+// 8 GB/s into a pinned buffer where the bus takes 55; eight threads with 4 MiB pieces reach 49.)
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Matrix products through the cuBLAS interface. The oracle is three loops over small whole numbers, for which every
-// dtype is exact, so results are compared for equality.
+// Matrix products through the cuBLAS interface. The oracle is three loops over small whole numbers,
+// for which every dtype is exact, so results are compared for equality.
 #include "driver/blas.h"
 
 #include <complex>
@@ -36,7 +36,9 @@ struct Half {
   }
   bool operator==(const Half&) const = default;
 };
-std::ostream& operator<<(std::ostream& out, Half value) { return out << std::hex << value.bits; }
+std::ostream& operator<<(std::ostream& out, Half value) {
+  return out << std::hex << value.bits;
+}
 
 template <class T>
 T number(int real, int imaginary) {
@@ -52,11 +54,14 @@ struct Case {
   int padding;  // added to every leading dimension
 };
 constexpr Case kCases[] = {
-    {1, 1, 1, 1, false, false, false, 0},   {3, 4, 5, 1, false, false, false, 0},  {3, 4, 5, 1, true, false, false, 0},
-    {3, 4, 5, 1, false, true, false, 0},    {3, 4, 5, 1, true, true, false, 0},    {3, 4, 5, 1, false, false, true, 0},
-    {3, 4, 5, 1, true, true, true, 0},      {7, 33, 17, 1, true, false, true, 3},  {64, 5, 9, 1, false, true, false, 2},
-    {4, 3, 2, 5, false, false, false, 0},   {4, 3, 2, 5, true, false, false, 1},   {4, 3, 2, 5, false, true, true, 0},
-    {1, 20, 30, 1, false, false, false, 0}, {20, 1, 30, 1, false, false, false, 0}, {65, 65, 65, 2, true, true, false, 0},
+    {1, 1, 1, 1, false, false, false, 0},   {3, 4, 5, 1, false, false, false, 0},
+    {3, 4, 5, 1, true, false, false, 0},    {3, 4, 5, 1, false, true, false, 0},
+    {3, 4, 5, 1, true, true, false, 0},     {3, 4, 5, 1, false, false, true, 0},
+    {3, 4, 5, 1, true, true, true, 0},      {7, 33, 17, 1, true, false, true, 3},
+    {64, 5, 9, 1, false, true, false, 2},   {4, 3, 2, 5, false, false, false, 0},
+    {4, 3, 2, 5, true, false, false, 1},    {4, 3, 2, 5, false, true, true, 0},
+    {1, 20, 30, 1, false, false, false, 0}, {20, 1, 30, 1, false, false, false, 0},
+    {65, 65, 65, 2, true, true, false, 0},
 };
 
 // Host copy of one stack of matrices of whole numbers, and its layout on the device.
@@ -66,7 +71,8 @@ struct Stack {
   std::vector<int> real, imaginary;  // by element of the buffer
   std::size_t elements;
 
-  Stack(int r, int c, int n, bool by_columns, int padding, unsigned seed) : rows(r), columns(c), count(n) {
+  Stack(int r, int c, int n, bool by_columns, int padding, unsigned seed)
+      : rows(r), columns(c), count(n) {
     layout.by_columns = by_columns;
     layout.leading = (by_columns ? r : c) + padding;
     layout.batch_stride = layout.leading * (by_columns ? c : r) + padding;
@@ -78,18 +84,22 @@ struct Stack {
     }
   }
   std::size_t at(int matrix, int i, int j) const {
-    return matrix * layout.batch_stride + (layout.by_columns ? i + j * layout.leading : i * layout.leading + j);
+    return matrix * layout.batch_stride +
+           (layout.by_columns ? i + j * layout.leading : i * layout.leading + j);
   }
 };
 
 template <class T>
 void check_case(DType dtype, const Case& x) {
-  constexpr bool complex = !std::is_same_v<T, float> && !std::is_same_v<T, double> && !std::is_same_v<T, Half>;
-  Stack a(x.m, x.k, x.count, x.a_columns, x.padding, 1), b(x.k, x.n, x.count, x.b_columns, x.padding, 2),
+  constexpr bool complex =
+      !std::is_same_v<T, float> && !std::is_same_v<T, double> && !std::is_same_v<T, Half>;
+  Stack a(x.m, x.k, x.count, x.a_columns, x.padding, 1),
+      b(x.k, x.n, x.count, x.b_columns, x.padding, 2),
       c(x.m, x.n, x.count, x.c_columns, x.padding, 3);
   auto values = [](const Stack& s) {
     std::vector<T> out;
-    for (std::size_t i = 0; i < s.elements; ++i) out.push_back(number<T>(s.real[i], s.imaginary[i]));
+    for (std::size_t i = 0; i < s.elements; ++i)
+      out.push_back(number<T>(s.real[i], s.imaginary[i]));
     return out;
   };
   Buffer da(a.elements * sizeof(T)), db(b.elements * sizeof(T)), dc(c.elements * sizeof(T));
@@ -114,8 +124,8 @@ void check_case(DType dtype, const Case& x) {
   driver::StreamState stream(device(), nullptr, false);
   gemm(stream, dtype, x.m, x.n, x.k, a.layout, b.layout, c.layout, x.count);
   EXPECT_EQ(read<T>(dc, c.elements), expected)
-      << info(dtype).numpy << " " << x.m << "x" << x.k << "x" << x.n << " columns " << x.a_columns << x.b_columns
-      << x.c_columns << " padding " << x.padding << " batch " << x.count;
+      << info(dtype).numpy << " " << x.m << "x" << x.k << "x" << x.n << " columns " << x.a_columns
+      << x.b_columns << x.c_columns << " padding " << x.padding << " batch " << x.count;
 }
 
 TEST_F(Blas, Float32) {

@@ -1,5 +1,5 @@
-// Runs one test of this executable in a fresh process: for state that a process has only once (the driver that was
-// found, a context that a fault has spoilt).
+// Runs one test of this executable in a fresh process: for state that a process has only once (the
+// driver that was found, a context that a fault has spoilt).
 #pragma once
 
 #include <string>
@@ -15,7 +15,8 @@ struct ChildResult {
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-// Starts this executable with --gtest_filter=`test` --gtest_also_run_disabled_tests and the environment given.
+// Starts this executable with --gtest_filter=`test` --gtest_also_run_disabled_tests and the
+// environment given.
 ChildResult run_child(const std::string& test, const Environment& environment = {});
 
 }  // namespace td::test

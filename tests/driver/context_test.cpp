@@ -73,7 +73,8 @@ TEST_F(Context, StreamPriorities) {
   EXPECT_LE(greatest, 0);  // a smaller number is a higher priority
   for (int priority : {least, greatest}) {
     CUstream stream = nullptr;
-    EXPECT_EQ(api().cuStreamCreateWithPriority(&stream, cuda::STREAM_NON_BLOCKING, priority), cuda::CUDA_SUCCESS);
+    EXPECT_EQ(api().cuStreamCreateWithPriority(&stream, cuda::STREAM_NON_BLOCKING, priority),
+              cuda::CUDA_SUCCESS);
     EXPECT_EQ(api().cuStreamDestroy(stream), cuda::CUDA_SUCCESS);
   }
 }

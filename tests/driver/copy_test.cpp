@@ -62,7 +62,8 @@ TEST_F(Copy, AddressesThatNobodyOwns) {
   EXPECT_EQ(api().cuMemcpyDtoH(host, far, sizeof host), cuda::CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(api().cuMemcpyDtoD(memory, far, 16), cuda::CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(api().cuMemsetD8(far, 0, 16), cuda::CUDA_ERROR_INVALID_VALUE);
-  EXPECT_EQ(api().cuCtxSynchronize(), cuda::CUDA_SUCCESS) << "a refused call does not spoil the context";
+  EXPECT_EQ(api().cuCtxSynchronize(), cuda::CUDA_SUCCESS)
+      << "a refused call does not spoil the context";
 }
 
 TEST_F(Copy, FillBytes) {
@@ -70,14 +71,16 @@ TEST_F(Copy, FillBytes) {
   ASSERT_EQ(api().cuMemsetD8(memory, 0x11, 1000), cuda::CUDA_SUCCESS);
   ASSERT_EQ(api().cuMemsetD8(memory + 3, 0xff, 7), cuda::CUDA_SUCCESS);
   auto found = read<unsigned char>(memory, 12);
-  EXPECT_EQ(found, (std::vector<unsigned char>{0x11, 0x11, 0x11, 255, 255, 255, 255, 255, 255, 255, 0x11, 0x11}));
+  EXPECT_EQ(found, (std::vector<unsigned char>{0x11, 0x11, 0x11, 255, 255, 255, 255, 255, 255, 255,
+                                               0x11, 0x11}));
 }
 
 TEST_F(Copy, FillWords) {
   Buffer memory(400);
   ASSERT_EQ(api().cuMemsetD32(memory, 0x01020304, 100), cuda::CUDA_SUCCESS);
   ASSERT_EQ(api().cuMemsetD32(memory + 4, 0xdeadbeef, 2), cuda::CUDA_SUCCESS);
-  EXPECT_EQ(read<unsigned>(memory, 4), (std::vector<unsigned>{0x01020304, 0xdeadbeef, 0xdeadbeef, 0x01020304}));
+  EXPECT_EQ(read<unsigned>(memory, 4),
+            (std::vector<unsigned>{0x01020304, 0xdeadbeef, 0xdeadbeef, 0x01020304}));
   EXPECT_EQ(read<unsigned>(memory + 396, 1)[0], 0x01020304u);
   EXPECT_EQ(api().cuMemsetD32(memory + 2, 0, 1), cuda::CUDA_ERROR_INVALID_VALUE) << "not aligned";
 }

@@ -45,8 +45,8 @@ struct Counted<CUresult (*)(Args...), row> {
 }  // namespace
 
 void start_counting(driver::Api& api) {
-#define TD_DRIVER_API(name, symbol, since, params)                         \
-  Counted<decltype(driver::Api::name), row_##name>::real = api.name;       \
+#define TD_DRIVER_API(name, symbol, since, params)                   \
+  Counted<decltype(driver::Api::name), row_##name>::real = api.name; \
   api.name = &Counted<decltype(driver::Api::name), row_##name>::call;
 #include "driver_api.def"
 }
@@ -55,8 +55,10 @@ void report_uncalled_rows() {
   for (int row = 0; row < row_count; ++row) {
     bool excused = false;
     for (const Excuse& excuse : kExcuses) excused = excused || excuse.name == kNames[row];
-    if (calls[row] == 0 && !excused) ADD_FAILURE() << kNames[row] << " is called by no test and has no excuse";
-    if (calls[row] != 0 && excused) ADD_FAILURE() << kNames[row] << " is called: take its excuse out";
+    if (calls[row] == 0 && !excused)
+      ADD_FAILURE() << kNames[row] << " is called by no test and has no excuse";
+    if (calls[row] != 0 && excused)
+      ADD_FAILURE() << kNames[row] << " is called: take its excuse out";
   }
 }
 

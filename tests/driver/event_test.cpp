@@ -51,11 +51,13 @@ TEST_F(Events, ElapsedTimeErrors) {
   TestStream stream;
   CUevent start = create(), end = create(), untimed = create(cuda::EVENT_DISABLE_TIMING);
   float milliseconds = 0;
-  EXPECT_EQ(api().cuEventElapsedTime(&milliseconds, start, end), cuda::CUDA_ERROR_INVALID_HANDLE) << "not recorded";
+  EXPECT_EQ(api().cuEventElapsedTime(&milliseconds, start, end), cuda::CUDA_ERROR_INVALID_HANDLE)
+      << "not recorded";
   ASSERT_EQ(api().cuEventRecord(start, stream), cuda::CUDA_SUCCESS);
   ASSERT_EQ(api().cuEventRecord(untimed, stream), cuda::CUDA_SUCCESS);
   ASSERT_EQ(api().cuStreamSynchronize(stream), cuda::CUDA_SUCCESS);
-  EXPECT_EQ(api().cuEventElapsedTime(&milliseconds, start, untimed), cuda::CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(api().cuEventElapsedTime(&milliseconds, start, untimed),
+            cuda::CUDA_ERROR_INVALID_HANDLE);
   Gate gate;
   gate.hold(stream);
   ASSERT_EQ(api().cuEventRecord(end, stream), cuda::CUDA_SUCCESS);

@@ -1,5 +1,6 @@
-// A kernel that faults spoils its context for good: every later call reports it, a fresh process is clean, and a reset
-// brings the device back where the driver can. Each fault happens in a process of its own.
+// A kernel that faults spoils its context for good: every later call reports it, a fresh process is
+// clean, and a reset brings the device back where the driver can. Each fault happens in a process
+// of its own.
 #include <set>
 
 #include "child.h"
@@ -18,7 +19,8 @@ extern "C" __global__ void fine(int* out) { out[threadIdx.x] = threadIdx.x; }
 class Fault : public DriverTest {
  protected:
   CUresult launch(const char* name, std::vector<void*> params, unsigned threads = 1) {
-    return api().cuLaunchKernel(function_of(kSource, name), 1, 1, 1, threads, 1, 1, 0, nullptr, params.data(), nullptr);
+    return api().cuLaunchKernel(function_of(kSource, name), 1, 1, 1, threads, 1, 1, 0, nullptr,
+                                params.data(), nullptr);
   }
   // The whole life after a fault; `expected` are the codes allowed at the first synchronisation.
   void live_with(const std::set<CUresult>& expected);

@@ -1,4 +1,5 @@
-// td::Device, td::Stream and td::Event, the calling thread's device and stream, and the text of errors.
+// td::Device, td::Stream and td::Event, the calling thread's device and stream, and the text of
+// errors.
 #include <thread>
 
 #include "child.h"
@@ -133,16 +134,19 @@ TEST_F(Handles, ExplicitStreamCallsFlushPendingWork) {
 
 TEST_F(Handles, ErrorsSayWhatWhereAndTheCure) {
   try {
-    driver::check(*here.state(), cuda::CUDA_ERROR_NOT_READY, "cuEventElapsedTime", "the end is pending");
+    driver::check(*here.state(), cuda::CUDA_ERROR_NOT_READY, "cuEventElapsedTime",
+                  "the end is pending");
     FAIL();
   } catch (const DriverError& error) {
     EXPECT_STREQ(error.what(),
-                 "cuEventElapsedTime failed: CUDA_ERROR_NOT_READY (600): the work has not finished yet; the end is "
+                 "cuEventElapsedTime failed: CUDA_ERROR_NOT_READY (600): the work has not finished "
+                 "yet; the end is "
                  "pending; synchronise first");
     EXPECT_EQ(error.name, "CUDA_ERROR_NOT_READY");
     EXPECT_EQ(error.call, "cuEventElapsedTime");
   }
-  EXPECT_THROW(driver::check(*here.state(), cuda::CUDA_ERROR_OUT_OF_MEMORY, "cuMemAlloc"), OutOfMemory);
+  EXPECT_THROW(driver::check(*here.state(), cuda::CUDA_ERROR_OUT_OF_MEMORY, "cuMemAlloc"),
+               OutOfMemory);
   driver::check(*here.state(), cuda::CUDA_SUCCESS, "cuMemAlloc");
 }
 

@@ -44,8 +44,8 @@ struct Shape {
 class Launch : public DriverTest {
  protected:
   CUresult launch(const char* name, Shape s, std::vector<void*> params, void** extra = nullptr) {
-    return api().cuLaunchKernel(function_of(kSource, name), s.gx, s.gy, s.gz, s.bx, s.by, s.bz, s.shared, nullptr,
-                                extra ? nullptr : params.data(), extra);
+    return api().cuLaunchKernel(function_of(kSource, name), s.gx, s.gy, s.gz, s.bx, s.by, s.bz,
+                                s.shared, nullptr, extra ? nullptr : params.data(), extra);
   }
 };
 
@@ -71,13 +71,15 @@ TEST_F(Launch, IndicesInThreeDimensions) {
   Buffer out(nx * ny * nz * 4);
   ASSERT_EQ(api().cuMemsetD8(out, 0xff, nx * ny * nz * 4), cuda::CUDA_SUCCESS);
   CUdeviceptr address = out;
-  ASSERT_EQ(launch("where", {.gx = 3, .gy = 2, .gz = 2, .bx = 4, .by = 2, .bz = 2}, {&address, &nx, &ny}),
-            cuda::CUDA_SUCCESS);
+  ASSERT_EQ(
+      launch("where", {.gx = 3, .gy = 2, .gz = 2, .bx = 4, .by = 2, .bz = 2}, {&address, &nx, &ny}),
+      cuda::CUDA_SUCCESS);
   auto found = read<int>(out, nx * ny * nz);
   for (int z = 0; z < nz; ++z)
     for (int y = 0; y < ny; ++y)
       for (int x = 0; x < nx; ++x)
-        EXPECT_EQ(found[(z * ny + y) * nx + x], 3020200 + x + 10 * y + 30 * z) << x << "," << y << "," << z;
+        EXPECT_EQ(found[(z * ny + y) * nx + x], 3020200 + x + 10 * y + 30 * z)
+            << x << "," << y << "," << z;
 }
 
 TEST_F(Launch, FourWideVectorIsAlignedTo16) {
@@ -95,8 +97,8 @@ TEST_F(Launch, FourWideVectorIsAlignedTo16) {
   } packed{address, {{5, 6, 7, 8}}};
   static_assert(sizeof(Packed) == 32);
   std::size_t size = sizeof packed;
-  void* extra[] = {cuda::LAUNCH_PARAM_BUFFER_POINTER, &packed, cuda::LAUNCH_PARAM_BUFFER_SIZE, &size,
-                   cuda::LAUNCH_PARAM_END};
+  void* extra[] = {cuda::LAUNCH_PARAM_BUFFER_POINTER, &packed, cuda::LAUNCH_PARAM_BUFFER_SIZE,
+                   &size, cuda::LAUNCH_PARAM_END};
   ASSERT_EQ(launch("store_int4", {}, {}, extra), cuda::CUDA_SUCCESS);
   EXPECT_EQ(read<float>(out, 4), (std::vector<float>{5, 6, 7, 8}));
 }
@@ -116,7 +118,8 @@ TEST_F(Launch, ParametersOfEverySize) {
   const std::vector<double> expected = {-5, 1234, 1, 7, 1.5, -3, 250, 1099511627776.0, 321, 0.125};
   Buffer out(80);
   CUdeviceptr address = out;
-  ASSERT_EQ(launch("store_mixed", {}, {&address, &a, &b, &c, &odd, &d, &e, f, &g}), cuda::CUDA_SUCCESS);
+  ASSERT_EQ(launch("store_mixed", {}, {&address, &a, &b, &c, &odd, &d, &e, f, &g}),
+            cuda::CUDA_SUCCESS);
   EXPECT_EQ(read<double>(out, 10), expected);
 
   struct Packed {
@@ -132,8 +135,8 @@ TEST_F(Launch, ParametersOfEverySize) {
   } packed{address, a, b, c, odd, d, e, {1, 2, 3}, g};
   ASSERT_EQ(api().cuMemsetD8(out, 0, 80), cuda::CUDA_SUCCESS);
   std::size_t size = sizeof packed;
-  void* extra[] = {cuda::LAUNCH_PARAM_BUFFER_POINTER, &packed, cuda::LAUNCH_PARAM_BUFFER_SIZE, &size,
-                   cuda::LAUNCH_PARAM_END};
+  void* extra[] = {cuda::LAUNCH_PARAM_BUFFER_POINTER, &packed, cuda::LAUNCH_PARAM_BUFFER_SIZE,
+                   &size, cuda::LAUNCH_PARAM_END};
   ASSERT_EQ(launch("store_mixed", {}, {}, extra), cuda::CUDA_SUCCESS);
   EXPECT_EQ(read<double>(out, 10), expected);
 }
@@ -151,7 +154,8 @@ TEST_F(Launch, ParametersAreCopiedByTheCall) {
   CUdeviceptr pa = a, pb = b, po = out;
   int n = 100;
   void* params[] = {&pa, &pb, &po, &n};
-  ASSERT_EQ(api().cuLaunchKernel(function_of(kSource, "vector_add"), 1, 1, 1, 128, 1, 1, 0, stream, params, nullptr),
+  ASSERT_EQ(api().cuLaunchKernel(function_of(kSource, "vector_add"), 1, 1, 1, 128, 1, 1, 0, stream,
+                                 params, nullptr),
             cuda::CUDA_SUCCESS);
   pa = pb = po = 0;
   n = -1;
@@ -187,10 +191,11 @@ TEST_F(Launch, ShapesBeyondTheLimits) {
     EXPECT_EQ(launch("touch", row.shape, {&address}), cuda::CUDA_ERROR_INVALID_VALUE) << row.what;
   EXPECT_EQ(api().cuCtxSynchronize(), cuda::CUDA_SUCCESS);
   EXPECT_EQ(read<int>(out, 1)[0], 0) << "a refused launch ran";
-  constexpr LimitRow within[] = {{"block x", {.bx = 1024}},  {"block y", {.by = 1024}},
-                                 {"block z", {.bz = 64}},    {"all of a block", {.bx = 32, .by = 32}},
-                                 {"grid y", {.gy = 65535}},  {"grid z", {.gz = 65535}},
-                                 {"grid x", {.gx = 100000}}, {"shared", {.shared = 49152}}};
+  constexpr LimitRow within[] = {
+      {"block x", {.bx = 1024}},  {"block y", {.by = 1024}},
+      {"block z", {.bz = 64}},    {"all of a block", {.bx = 32, .by = 32}},
+      {"grid y", {.gy = 65535}},  {"grid z", {.gz = 65535}},
+      {"grid x", {.gx = 100000}}, {"shared", {.shared = 49152}}};
   for (const LimitRow& row : within)
     EXPECT_EQ(launch("touch", row.shape, {&address}), cuda::CUDA_SUCCESS) << row.what;
   EXPECT_EQ(read<int>(out, 1)[0], 1);
@@ -204,21 +209,25 @@ TEST_F(Launch, DynamicSharedMemory) {
   Buffer out(4 * kThreads);
   CUdeviceptr address = out;
   write(out, values);
-  ASSERT_EQ(launch("reverse", {.bx = kThreads, .shared = 4 * kThreads}, {&address}), cuda::CUDA_SUCCESS);
+  ASSERT_EQ(launch("reverse", {.bx = kThreads, .shared = 4 * kThreads}, {&address}),
+            cuda::CUDA_SUCCESS);
   EXPECT_EQ(read<int>(out, kThreads), reversed);
 
   // More than 48 KiB only after the function has opted in, up to the device's limit.
   CUfunction function = function_of(kSource, "reverse");
   int most = device()->attribute(cuda::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
   if (most <= 49152) return;
-  const auto dynamic = static_cast<cuda::FunctionAttribute>(cuda::FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES);
-  EXPECT_EQ(launch("reverse", {.bx = 32, .shared = unsigned(most)}, {&address}), cuda::CUDA_ERROR_INVALID_VALUE);
+  const auto dynamic =
+      static_cast<cuda::FunctionAttribute>(cuda::FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+  EXPECT_EQ(launch("reverse", {.bx = 32, .shared = unsigned(most)}, {&address}),
+            cuda::CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(api().cuFuncSetAttribute(function, dynamic, most + 1), cuda::CUDA_ERROR_INVALID_VALUE);
   ASSERT_EQ(api().cuFuncSetAttribute(function, dynamic, most), cuda::CUDA_SUCCESS);
   int now = 0;
   EXPECT_EQ(api().cuFuncGetAttribute(&now, dynamic, function), cuda::CUDA_SUCCESS);
   EXPECT_EQ(now, most);
-  EXPECT_EQ(launch("reverse", {.bx = 32, .shared = unsigned(most)}, {&address}), cuda::CUDA_SUCCESS);
+  EXPECT_EQ(launch("reverse", {.bx = 32, .shared = unsigned(most)}, {&address}),
+            cuda::CUDA_SUCCESS);
   EXPECT_EQ(api().cuCtxSynchronize(), cuda::CUDA_SUCCESS);
 }
 
@@ -227,10 +236,11 @@ TEST_F(Launch, BadCalls) {
   CUdeviceptr address = out;
   void* params[] = {&address};
   std::size_t size = 8;
-  void* extra[] = {cuda::LAUNCH_PARAM_BUFFER_POINTER, &address, cuda::LAUNCH_PARAM_BUFFER_SIZE, &size,
-                   cuda::LAUNCH_PARAM_END};
+  void* extra[] = {cuda::LAUNCH_PARAM_BUFFER_POINTER, &address, cuda::LAUNCH_PARAM_BUFFER_SIZE,
+                   &size, cuda::LAUNCH_PARAM_END};
   CUfunction function = function_of(kSource, "touch");
-  EXPECT_NE(api().cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, params, nullptr), cuda::CUDA_SUCCESS);
+  EXPECT_NE(api().cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, params, nullptr),
+            cuda::CUDA_SUCCESS);
   EXPECT_EQ(api().cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, params, extra),
             cuda::CUDA_ERROR_INVALID_VALUE)
       << "parameters given in both ways";

@@ -36,7 +36,8 @@ class LibrarySearch : public ::testing::Test {
 TEST_F(LibrarySearch, TakesTheFirstNameThatOpens) {
   fs::path file = put("libtreadletest_a.so.12");
   driver::set_library_search_path({folder.string()});
-  driver::Library library = driver::open_library({"libtreadletest_a.so.13", "libtreadletest_a.so.12"});
+  driver::Library library =
+      driver::open_library({"libtreadletest_a.so.13", "libtreadletest_a.so.12"});
   ASSERT_TRUE(library) << library.problem;
   EXPECT_EQ(library.name, "libtreadletest_a.so.12");
   EXPECT_EQ(library.file, file.string());
@@ -61,7 +62,8 @@ TEST_F(LibrarySearch, CompanionComesFromTheSameFolder) {
   fs::path companion = put("libtreadletest_c-builtins.so.1.0");
   driver::set_library_search_path({folder.string()});
   ASSERT_TRUE(driver::open_library({"libtreadletest_c.so.1"}, "libtreadletest_c-builtins.so"));
-  EXPECT_NE(dlopen(companion.c_str(), RTLD_NOW | RTLD_NOLOAD), nullptr) << "the companion was not opened";
+  EXPECT_NE(dlopen(companion.c_str(), RTLD_NOW | RTLD_NOLOAD), nullptr)
+      << "the companion was not opened";
 }
 
 TEST_F(LibrarySearch, StubFolderIsPassedOver) {
@@ -75,9 +77,11 @@ TEST_F(LibrarySearch, StubFolderIsPassedOver) {
 TEST_F(LibrarySearch, FailureSaysWhatWasTriedAndTheCure) {
   std::ofstream(folder / "libtreadletest_e.so.1") << "no library";
   driver::set_library_search_path({folder.string()});
-  driver::Library library = driver::open_library({"libtreadletest_e.so.2", "libtreadletest_e.so.1"}, "", "the wheel x");
+  driver::Library library =
+      driver::open_library({"libtreadletest_e.so.2", "libtreadletest_e.so.1"}, "", "the wheel x");
   EXPECT_FALSE(library);
-  for (const char* part : {"libtreadletest_e.so.2, libtreadletest_e.so.1", "file too short", "install the wheel x"})
+  for (const char* part :
+       {"libtreadletest_e.so.2, libtreadletest_e.so.1", "file too short", "install the wheel x"})
     EXPECT_NE(library.problem.find(part), std::string::npos) << library.problem;
 }
 

@@ -15,7 +15,8 @@ TEST_F(MemoryTable, AllocateAndFree) {
   EXPECT_TRUE(b >= a + 1000 || a >= b + 1) << "allocations overlap";
   EXPECT_EQ(api().cuMemFree(a), cuda::CUDA_SUCCESS);
   EXPECT_EQ(api().cuMemFree(a), cuda::CUDA_ERROR_INVALID_VALUE) << "freed twice";
-  EXPECT_EQ(api().cuMemFree(b + 256), cuda::CUDA_ERROR_INVALID_VALUE) << "no allocation starts there";
+  EXPECT_EQ(api().cuMemFree(b + 256), cuda::CUDA_ERROR_INVALID_VALUE)
+      << "no allocation starts there";
   EXPECT_EQ(api().cuMemFree(b), cuda::CUDA_SUCCESS);
 }
 
@@ -33,7 +34,8 @@ TEST_F(MemoryTable, AddressRange) {
   EXPECT_EQ(base, memory);
   EXPECT_GE(bytes, 10000u);
   int on_host = 0;
-  EXPECT_NE(api().cuMemGetAddressRange(&base, &bytes, reinterpret_cast<CUdeviceptr>(&on_host)), cuda::CUDA_SUCCESS);
+  EXPECT_NE(api().cuMemGetAddressRange(&base, &bytes, reinterpret_cast<CUdeviceptr>(&on_host)),
+            cuda::CUDA_SUCCESS);
 }
 
 TEST_F(MemoryTable, InfoFollowsAllocations) {
@@ -52,7 +54,8 @@ TEST_F(MemoryTable, Exhaustion) {
   std::size_t free = 0, total = 0;
   ASSERT_EQ(api().cuMemGetInfo(&free, &total), cuda::CUDA_SUCCESS);
   CUdeviceptr address = 0;
-  EXPECT_EQ(api().cuMemAlloc(&address, total + (std::size_t{1} << 30)), cuda::CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(api().cuMemAlloc(&address, total + (std::size_t{1} << 30)),
+            cuda::CUDA_ERROR_OUT_OF_MEMORY);
   EXPECT_EQ(api().cuMemAlloc(&address, std::size_t{1} << 46), cuda::CUDA_ERROR_OUT_OF_MEMORY);
   Buffer still_works(1 << 20);
   EXPECT_EQ(api().cuMemsetD8(still_works, 1, 1 << 20), cuda::CUDA_SUCCESS);
@@ -60,11 +63,13 @@ TEST_F(MemoryTable, Exhaustion) {
 
 TEST_F(MemoryTable, PinnedMemory) {
   void* host = nullptr;
-  ASSERT_EQ(api().cuMemHostAlloc(&host, 100000, cuda::HOSTALLOC_PORTABLE | cuda::HOSTALLOC_DEVICEMAP),
-            cuda::CUDA_SUCCESS);
+  ASSERT_EQ(
+      api().cuMemHostAlloc(&host, 100000, cuda::HOSTALLOC_PORTABLE | cuda::HOSTALLOC_DEVICEMAP),
+      cuda::CUDA_SUCCESS);
   std::memset(host, 42, 100000);
   unsigned type = 0;
-  EXPECT_EQ(api().cuPointerGetAttribute(&type, cuda::POINTER_MEMORY_TYPE, reinterpret_cast<CUdeviceptr>(host)),
+  EXPECT_EQ(api().cuPointerGetAttribute(&type, cuda::POINTER_MEMORY_TYPE,
+                                        reinterpret_cast<CUdeviceptr>(host)),
             cuda::CUDA_SUCCESS);
   EXPECT_EQ(type, static_cast<unsigned>(cuda::MEMORYTYPE_HOST));
   if (device()->attribute(cuda::CAN_MAP_HOST_MEMORY)) {
@@ -86,9 +91,11 @@ TEST_F(MemoryTable, PointerAttributes) {
   unsigned type = 0;
   int ordinal = -1;
   CUdeviceptr inside = memory + 100;
-  EXPECT_EQ(api().cuPointerGetAttribute(&type, cuda::POINTER_MEMORY_TYPE, inside), cuda::CUDA_SUCCESS);
+  EXPECT_EQ(api().cuPointerGetAttribute(&type, cuda::POINTER_MEMORY_TYPE, inside),
+            cuda::CUDA_SUCCESS);
   EXPECT_EQ(type, static_cast<unsigned>(cuda::MEMORYTYPE_DEVICE));
-  EXPECT_EQ(api().cuPointerGetAttribute(&ordinal, cuda::POINTER_DEVICE_ORDINAL, inside), cuda::CUDA_SUCCESS);
+  EXPECT_EQ(api().cuPointerGetAttribute(&ordinal, cuda::POINTER_DEVICE_ORDINAL, inside),
+            cuda::CUDA_SUCCESS);
   EXPECT_EQ(ordinal, 0);
   std::vector<char> pageable(4096);
   EXPECT_EQ(api().cuPointerGetAttribute(&type, cuda::POINTER_MEMORY_TYPE,

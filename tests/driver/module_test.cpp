@@ -28,19 +28,23 @@ class Modules : public DriverTest {
     return api().cuModuleLoadDataEx(&module, image.c_str(), 0, nullptr, nullptr);
   }
   CUresult launch(CUfunction function, unsigned threads, std::vector<void*> params) {
-    return api().cuLaunchKernel(function, 1, 1, 1, threads, 1, 1, 0, nullptr, params.data(), nullptr);
+    return api().cuLaunchKernel(function, 1, 1, 1, threads, 1, 1, 0, nullptr, params.data(),
+                                nullptr);
   }
 };
 
 TEST_F(Modules, BadImages) {
-  const std::set<CUresult> refusals = {cuda::CUDA_ERROR_INVALID_IMAGE, cuda::CUDA_ERROR_INVALID_PTX,
-                                       cuda::CUDA_ERROR_INVALID_SOURCE, cuda::CUDA_ERROR_NO_BINARY_FOR_GPU,
-                                       cuda::CUDA_ERROR_UNSUPPORTED_PTX_VERSION};
-  EXPECT_TRUE(refusals.count(load("this is no image of anything, and long enough to be looked at in full")));
+  const std::set<CUresult> refusals = {
+      cuda::CUDA_ERROR_INVALID_IMAGE, cuda::CUDA_ERROR_INVALID_PTX, cuda::CUDA_ERROR_INVALID_SOURCE,
+      cuda::CUDA_ERROR_NO_BINARY_FOR_GPU, cuda::CUDA_ERROR_UNSUPPORTED_PTX_VERSION};
+  EXPECT_TRUE(refusals.count(
+      load("this is no image of anything, and long enough to be looked at in full")));
   EXPECT_TRUE(refusals.count(load(std::string("\0\1\2\3", 4) + std::string(200, '\7'))));
   CUmodule module = nullptr;
-  EXPECT_EQ(api().cuModuleLoadDataEx(&module, nullptr, 0, nullptr, nullptr), cuda::CUDA_ERROR_INVALID_VALUE);
-  EXPECT_EQ(api().cuCtxSynchronize(), cuda::CUDA_SUCCESS) << "a refused image does not spoil the context";
+  EXPECT_EQ(api().cuModuleLoadDataEx(&module, nullptr, 0, nullptr, nullptr),
+            cuda::CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(api().cuCtxSynchronize(), cuda::CUDA_SUCCESS)
+      << "a refused image does not spoil the context";
 }
 
 TEST_F(Modules, LoadedModuleOwnsAndReports) {
@@ -79,9 +83,11 @@ TEST_F(Modules, Functions) {
 
 TEST_F(Modules, ParameterLayout) {
   CUfunction function = function_of(kSource, "first");
-  const std::pair<std::size_t, std::size_t> expected[] = {{0, 8}, {8, 1}, {16, 8}, {24, 4}};  // offset, size
+  const std::pair<std::size_t, std::size_t> expected[] = {
+      {0, 8}, {8, 1}, {16, 8}, {24, 4}};  // offset, size
   std::size_t offset = 0, size = 0;
-  if (api().cuFuncGetParamInfo(function, 0, &offset, &size) == cuda::CUDA_ERROR_NOT_SUPPORTED) return;
+  if (api().cuFuncGetParamInfo(function, 0, &offset, &size) == cuda::CUDA_ERROR_NOT_SUPPORTED)
+    return;
   for (std::size_t i = 0; i < 4; ++i) {
     ASSERT_EQ(api().cuFuncGetParamInfo(function, i, &offset, &size), cuda::CUDA_SUCCESS);
     EXPECT_EQ(offset, expected[i].first) << i;
@@ -115,7 +121,8 @@ TEST_F(Modules, Variables) {
 
 TEST_F(Modules, InitialValues) {
   CUmodule module = nullptr;
-  ASSERT_EQ(api().cuModuleLoadDataEx(&module, image_of(kSource).data(), 0, nullptr, nullptr), cuda::CUDA_SUCCESS);
+  ASSERT_EQ(api().cuModuleLoadDataEx(&module, image_of(kSource).data(), 0, nullptr, nullptr),
+            cuda::CUDA_SUCCESS);
   CUdeviceptr counter = 0;
   std::size_t bytes = 0;
   ASSERT_EQ(api().cuModuleGetGlobal(&counter, &bytes, module, "counter"), cuda::CUDA_SUCCESS);
@@ -142,11 +149,13 @@ TEST_F(Modules, FunctionAttributes) {
 TEST_F(Modules, Occupancy) {
   CUfunction function = function_of(kSource, "staged");
   int blocks = 0, crowded = 0;
-  ASSERT_EQ(api().cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 128, 0), cuda::CUDA_SUCCESS);
+  ASSERT_EQ(api().cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 128, 0),
+            cuda::CUDA_SUCCESS);
   EXPECT_GE(blocks, 1);
   int threads = device()->attribute(cuda::MAX_THREADS_PER_MULTIPROCESSOR);
   EXPECT_LE(blocks * 128, threads);
-  ASSERT_EQ(api().cuOccupancyMaxActiveBlocksPerMultiprocessor(&crowded, function, 128, 48000), cuda::CUDA_SUCCESS);
+  ASSERT_EQ(api().cuOccupancyMaxActiveBlocksPerMultiprocessor(&crowded, function, 128, 48000),
+            cuda::CUDA_SUCCESS);
   EXPECT_LE(crowded, blocks);
 }
 

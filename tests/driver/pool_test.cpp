@@ -1,4 +1,5 @@
-// The caching pool: sizes, reuse, limits, streams, exhaustion. Runs on every provider, the stand-in driver included.
+// The caching pool: sizes, reuse, limits, streams, exhaustion. Runs on every provider, the stand-in
+// driver included.
 #include <algorithm>
 #include <random>
 #include <thread>
@@ -74,7 +75,8 @@ TEST_F(Pool, NeighboursCoalesce) {
 }
 
 TEST_F(Pool, BestFitLeavesTheLargerBlockWhole) {
-  CUdeviceptr large = pool->allocate(20 * kMiB, nullptr), fitting = pool->allocate(6 * kMiB, nullptr);
+  CUdeviceptr large = pool->allocate(20 * kMiB, nullptr),
+              fitting = pool->allocate(6 * kMiB, nullptr);
   pool->free(large, nullptr);
   pool->free(fitting, nullptr);
   CUdeviceptr a = pool->allocate(5 * kMiB, nullptr);
@@ -96,7 +98,8 @@ TEST_F(Pool, WasteIsBounded) {
   for (CUdeviceptr block : live) pool->free(block, nullptr);
 }
 
-// A free block of 32 MiB stands in the way of 48 MiB under a limit of 64 MiB: nothing is in use, so it must succeed.
+// A free block of 32 MiB stands in the way of 48 MiB under a limit of 64 MiB: nothing is in use, so
+// it must succeed.
 TEST_F(Pool, LimitCountsCachedBlocksThatCanBeFreed) {
   pool->set_limit(before.used + 64 * kMiB);
   CUdeviceptr a = pool->allocate(32 * kMiB, nullptr);
@@ -186,8 +189,8 @@ TEST_F(Pool, BlocksOfDestroyedStreamAreUsedAgain) {
   pool->free(b, nullptr);
 }
 
-// Random requests on several streams by several threads. Each block is filled with its own byte and must still hold it
-// when it is freed: blocks that overlap, or are handed out twice, show.
+// Random requests on several streams by several threads. Each block is filled with its own byte and
+// must still hold it when it is freed: blocks that overlap, or are handed out twice, show.
 TEST_F(Pool, BlocksNeverOverlap) {
   auto worker = [&](unsigned seed) {
     state->make_current();
@@ -204,7 +207,8 @@ TEST_F(Pool, BlocksNeverOverlap) {
       std::vector<unsigned char> found(block.bytes);
       ASSERT_EQ(0, api().cuMemcpyDtoHAsync(found.data(), block.address, block.bytes, stream));
       ASSERT_EQ(0, api().cuStreamSynchronize(stream));
-      EXPECT_EQ(std::count(found.begin(), found.end(), block.value), static_cast<long>(block.bytes));
+      EXPECT_EQ(std::count(found.begin(), found.end(), block.value),
+                static_cast<long>(block.bytes));
       pool->free(block.address, stream);
       live[index] = live.back();
       live.pop_back();

@@ -1,5 +1,6 @@
-// Which library is the driver, what a failing cuInit tells the user, and which device a name chooses. A process decides
-// these once, so each case runs in a child with an environment of its own, over the stand-in driver library.
+// Which library is the driver, what a failing cuInit tells the user, and which device a name
+// chooses. A process decides these once, so each case runs in a child with an environment of its
+// own, over the stand-in driver library.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -21,14 +22,18 @@ std::string probe(Environment environment) {
   return result.output;
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
-#define EXPECT_CONTAINS(text, part) EXPECT_TRUE(contains(text, part)) << "no \"" << part << "\" in:\n" << text
+#define EXPECT_CONTAINS(text, part) \
+  EXPECT_TRUE(contains(text, part)) << "no \"" << part << "\" in:\n" << text
 
 // What the child runs: everything that selection says, on stdout.
 TEST(Child, DISABLED_Probe) {
   for (const driver::Rung& rung : driver::discovery(driver::nvidia_provider()))
-    std::printf("[%s] %s: %s\n", rung.name.c_str(), rung.passed ? "passed" : "failed", rung.detail.c_str());
+    std::printf("[%s] %s: %s\n", rung.name.c_str(), rung.passed ? "passed" : "failed",
+                rung.detail.c_str());
   for (int i = 0; i < 2; ++i) {
     try {
       std::printf("current: %s\n", Device::current().name().c_str());
@@ -44,7 +49,8 @@ constexpr const char* kStandin = TD_TEST_STANDIN;
 
 TEST(Selection, NamesTheFileReallyLoaded) {
   std::string text = probe({{"TREADLE_LIBCUDA", kStandin}, {"TREADLE_DEVICE", "cuda"}});
-  EXPECT_CONTAINS(text, std::string("[driver library] passed: ") + std::filesystem::canonical(kStandin).string());
+  EXPECT_CONTAINS(text, std::string("[driver library] passed: ") +
+                            std::filesystem::canonical(kStandin).string());
   EXPECT_CONTAINS(text, "[cuInit] passed: CUDA 13.0");
   EXPECT_CONTAINS(text, "[device count] passed: 1");
   EXPECT_CONTAINS(text, "current: cuda:0");
@@ -53,7 +59,8 @@ TEST(Selection, NamesTheFileReallyLoaded) {
 TEST(Selection, HiddenDriver) {
   for (const char* value : {"none", ""}) {
     std::string text = probe({{"TREADLE_LIBCUDA", value}});
-    EXPECT_CONTAINS(text, "[driver library] failed: the NVIDIA driver is hidden by TREADLE_LIBCUDA");
+    EXPECT_CONTAINS(text,
+                    "[driver library] failed: the NVIDIA driver is hidden by TREADLE_LIBCUDA");
     EXPECT_CONTAINS(text, "[cuInit] failed: not reached");
   }
 }
@@ -75,7 +82,8 @@ TEST(Selection, StubByItsAnswer) {
 }
 
 TEST(Selection, StubByItsFolder) {
-  std::filesystem::path folder = std::filesystem::temp_directory_path() / "treadle_selection_test" / "stubs";
+  std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / "treadle_selection_test" / "stubs";
   std::filesystem::create_directories(folder);
   std::filesystem::path file = folder / "libcuda.so.1";
   std::filesystem::copy_file(kStandin, file, std::filesystem::copy_options::overwrite_existing);
@@ -100,8 +108,8 @@ constexpr InitRow kInit[] = {
 
 TEST(Selection, FailedInitSaysWhyAndWhatToDo) {
   for (const InitRow& row : kInit) {
-    std::string text =
-        probe({{"TREADLE_LIBCUDA", kStandin}, {"STANDIN_INIT", row.code}, {"CUDA_VISIBLE_DEVICES", "7"}});
+    std::string text = probe(
+        {{"TREADLE_LIBCUDA", kStandin}, {"STANDIN_INIT", row.code}, {"CUDA_VISIBLE_DEVICES", "7"}});
     EXPECT_CONTAINS(text, "[driver library] passed");
     EXPECT_CONTAINS(text, "[cuInit] failed");
     EXPECT_CONTAINS(text, row.name);
@@ -142,12 +150,14 @@ TEST(Selection, AskedForGpuIsNeverReplaced) {
 }
 
 TEST(Selection, OrdinalBeyondTheLast) {
-  std::string text = probe({{"TREADLE_LIBCUDA", kStandin}, {"STANDIN_DEVICES", "3"}, {"TREADLE_DEVICE", "cuda:3"}});
+  std::string text = probe(
+      {{"TREADLE_LIBCUDA", kStandin}, {"STANDIN_DEVICES", "3"}, {"TREADLE_DEVICE", "cuda:3"}});
   EXPECT_CONTAINS(text, "the machine has 3 devices of this kind; use cuda:0 to cuda:2");
 }
 
 TEST(Selection, NamesThatMeanNothing) {
-  for (const char* name : {"gpu", "cuda:", "cuda:x", "soft:-1", "soft:1x", "CUDA", "cuda:99999999999"}) {
+  for (const char* name :
+       {"gpu", "cuda:", "cuda:x", "soft:-1", "soft:1x", "CUDA", "cuda:99999999999"}) {
     std::string text = probe({{"TREADLE_LIBCUDA", "none"}, {"TREADLE_DEVICE", name}});
     EXPECT_CONTAINS(text, "value error: \"" + std::string(name) + "\" names no device");
   }

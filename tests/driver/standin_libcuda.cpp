@@ -1,6 +1,7 @@
-// A stand-in for libcuda.so.1: memory, copies, streams and events of a device whose work is done at once. It runs no
-// kernels. STANDIN_INIT is what cuInit answers, STANDIN_DEVICES the device count (1), STANDIN_MEMORY the device memory
-// in MiB (256), STANDIN_NO_COPY=1 breaks copies on the device. Its event and stream handles are checked, so that a use after destruction shows.
+// A stand-in for libcuda.so.1: memory, copies, streams and events of a device whose work is done at
+// once. It runs no kernels. STANDIN_INIT is what cuInit answers, STANDIN_DEVICES the device count
+// (1), STANDIN_MEMORY the device memory in MiB (256), STANDIN_NO_COPY=1 breaks copies on the
+// device. Its event and stream handles are checked, so that a use after destruction shows.
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -26,7 +27,9 @@ std::set<void*> pinned, streams, events;
 std::size_t in_use = 0;
 int retained = 0;
 
-std::size_t capacity() { return static_cast<std::size_t>(setting("STANDIN_MEMORY", 256)) << 20; }
+std::size_t capacity() {
+  return static_cast<std::size_t>(setting("STANDIN_MEMORY", 256)) << 20;
+}
 
 bool valid_range(CUdeviceptr address, std::size_t bytes) {
   std::lock_guard lock(mutex);
@@ -47,14 +50,18 @@ CUresult known(const std::set<void*>& set, void* handle) {
   return !handle || set.count(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-void* at(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
+void* at(CUdeviceptr address) {
+  return reinterpret_cast<void*>(address);
+}
 
 thread_local CUcontext current = nullptr;
 CUcontext const kPrimary = reinterpret_cast<CUcontext>(0x1000);
 
 }  // namespace
 
-TD_EXPORT cuInit(unsigned) { return setting("STANDIN_INIT", 0); }
+TD_EXPORT cuInit(unsigned) {
+  return setting("STANDIN_INIT", 0);
+}
 TD_EXPORT cuDriverGetVersion(int* version) {
   *version = setting("STANDIN_VERSION", 13000);
   return CUDA_SUCCESS;
@@ -97,7 +104,9 @@ TD_EXPORT cuCtxSetCurrent(CUcontext context) {
   current = context;
   return CUDA_SUCCESS;
 }
-TD_EXPORT cuCtxSynchronize() { return current ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT; }
+TD_EXPORT cuCtxSynchronize() {
+  return current ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
 
 TD_EXPORT cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
   std::lock_guard lock(mutex);
@@ -142,13 +151,18 @@ TD_EXPORT cuPointerGetAttribute(void* value, CUpointer_attribute attribute, CUde
   *static_cast<unsigned*>(value) = MEMORYTYPE_HOST;
   return CUDA_SUCCESS;
 }
-TD_EXPORT cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, std::size_t bytes) { return copy(at(to), from, bytes, to); }
-TD_EXPORT cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t bytes) { return copy(to, at(from), bytes, from); }
+TD_EXPORT cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, std::size_t bytes) {
+  return copy(at(to), from, bytes, to);
+}
+TD_EXPORT cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t bytes) {
+  return copy(to, at(from), bytes, from);
+}
 TD_EXPORT cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
   if (setting("STANDIN_NO_COPY", 0)) return CUDA_ERROR_UNKNOWN;
   return copy(at(to), at(from), bytes, to);
 }
-TD_EXPORT cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) {
+TD_EXPORT cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t bytes,
+                               CUstream stream) {
   CUresult result = known(streams, stream);
   return result ? result : copy(at(to), from, bytes, to);
 }
@@ -174,8 +188,12 @@ TD_EXPORT cuStreamDestroy_v2(CUstream stream) {
   std::free(stream);
   return CUDA_SUCCESS;
 }
-TD_EXPORT cuStreamQuery(CUstream stream) { return known(streams, stream); }
-TD_EXPORT cuStreamSynchronize(CUstream stream) { return known(streams, stream); }
+TD_EXPORT cuStreamQuery(CUstream stream) {
+  return known(streams, stream);
+}
+TD_EXPORT cuStreamSynchronize(CUstream stream) {
+  return known(streams, stream);
+}
 TD_EXPORT cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
   CUresult result = known(streams, stream);
   return result ? result : known(events, event);
@@ -196,5 +214,9 @@ TD_EXPORT cuEventRecord(CUevent event, CUstream stream) {
   CUresult result = known(streams, stream);
   return result ? result : known(events, event);
 }
-TD_EXPORT cuEventQuery(CUevent event) { return known(events, event); }
-TD_EXPORT cuEventSynchronize(CUevent event) { return known(events, event); }
+TD_EXPORT cuEventQuery(CUevent event) {
+  return known(events, event);
+}
+TD_EXPORT cuEventSynchronize(CUevent event) {
+  return known(events, event);
+}

@@ -9,7 +9,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 class Streams : public DriverTest {
  protected:
@@ -36,7 +38,8 @@ TEST_F(Streams, HostReturnsWhileWorkIsPending) {
   Gate gate;
   auto start = Clock::now();
   gate.hold(stream);
-  for (int i = 0; i < 20; ++i) ASSERT_EQ(api().cuMemsetD8Async(memory, 2, 1 << 20, stream), cuda::CUDA_SUCCESS);
+  for (int i = 0; i < 20; ++i)
+    ASSERT_EQ(api().cuMemsetD8Async(memory, 2, 1 << 20, stream), cuda::CUDA_SUCCESS);
   EXPECT_LT(seconds_since(start), 5) << "enqueueing waited for the host function";
   EXPECT_TRUE(pending(stream));
   gate.open();
@@ -73,7 +76,8 @@ TEST_F(Streams, HostFunctionsRunInOrderWithTheirData) {
     auto* note = static_cast<Note*>(data);
     note->order->push_back(note->number);
   };
-  for (Note& note : notes) ASSERT_EQ(api().cuLaunchHostFunc(stream, append, &note), cuda::CUDA_SUCCESS);
+  for (Note& note : notes)
+    ASSERT_EQ(api().cuLaunchHostFunc(stream, append, &note), cuda::CUDA_SUCCESS);
   ASSERT_EQ(api().cuStreamSynchronize(stream), cuda::CUDA_SUCCESS);
   ASSERT_EQ(order.size(), 50u);
   for (int i = 0; i < 50; ++i) EXPECT_EQ(order[i], i);
@@ -112,10 +116,12 @@ TEST_F(Streams, WaitForAnEventOfAnotherStream) {
   EXPECT_EQ(api().cuEventDestroy(event), cuda::CUDA_SUCCESS);
 }
 
-// The legacy default stream waits for streams made without the non-blocking flag, and they wait for it.
+// The legacy default stream waits for streams made without the non-blocking flag, and they wait for
+// it.
 TEST_F(Streams, DefaultStreamWaitsForBlockingStreams) {
   CUstream blocking = nullptr;
-  ASSERT_EQ(api().cuStreamCreateWithPriority(&blocking, cuda::STREAM_DEFAULT, 0), cuda::CUDA_SUCCESS);
+  ASSERT_EQ(api().cuStreamCreateWithPriority(&blocking, cuda::STREAM_DEFAULT, 0),
+            cuda::CUDA_SUCCESS);
   TestStream independent;
   Buffer memory(4096);
   Gate gate;
@@ -148,7 +154,8 @@ TEST_F(Streams, ContextSynchronizeWaitsForAll) {
 
 TEST_F(Streams, DestroyedStreamFinishesItsWork) {
   CUstream stream = nullptr;
-  ASSERT_EQ(api().cuStreamCreateWithPriority(&stream, cuda::STREAM_NON_BLOCKING, 0), cuda::CUDA_SUCCESS);
+  ASSERT_EQ(api().cuStreamCreateWithPriority(&stream, cuda::STREAM_NON_BLOCKING, 0),
+            cuda::CUDA_SUCCESS);
   Buffer memory(4096);
   ASSERT_EQ(api().cuMemsetD8(memory, 0, 4096), cuda::CUDA_SUCCESS);
   Gate gate;
@@ -170,9 +177,11 @@ TEST_F(Streams, SeveralThreadsFillTheirOwnStreams) {
     TestStream stream;
     Buffer memory(4096);
     for (int i = 0; i < 200; ++i) {
-      ASSERT_EQ(api().cuMemsetD8Async(memory, static_cast<unsigned char>(i), 4096, stream), cuda::CUDA_SUCCESS);
+      ASSERT_EQ(api().cuMemsetD8Async(memory, static_cast<unsigned char>(i), 4096, stream),
+                cuda::CUDA_SUCCESS);
     }
-    ASSERT_EQ(api().cuMemsetD8Async(memory, static_cast<unsigned char>(value), 4096, stream), cuda::CUDA_SUCCESS);
+    ASSERT_EQ(api().cuMemsetD8Async(memory, static_cast<unsigned char>(value), 4096, stream),
+              cuda::CUDA_SUCCESS);
     ASSERT_EQ(api().cuStreamSynchronize(stream), cuda::CUDA_SUCCESS);
     EXPECT_EQ(read<char>(memory, 4096), std::vector<char>(4096, value));
   };

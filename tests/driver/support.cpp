@@ -21,8 +21,8 @@ class Setup : public ::testing::Environment {
  public:
   void SetUp() override {
     if (provider().usable()) {
-      std::printf("driver under test: %s, %s, CUDA %d\n", provider().evidence.c_str(), provider().file.c_str(),
-                  provider().driver_version);
+      std::printf("driver under test: %s, %s, CUDA %d\n", provider().evidence.c_str(),
+                  provider().file.c_str(), provider().driver_version);
       start_counting(const_cast<driver::Provider&>(provider()).api);
       return;
     }
@@ -87,8 +87,12 @@ CUfunction function_of(const std::string& source, const char* name) {
   return function;
 }
 
-Buffer::Buffer(std::size_t bytes) { EXPECT_EQ(0, api().cuMemAlloc(&address_, bytes)); }
-Buffer::~Buffer() { EXPECT_EQ(0, api().cuMemFree(address_)); }
+Buffer::Buffer(std::size_t bytes) {
+  EXPECT_EQ(0, api().cuMemAlloc(&address_, bytes));
+}
+Buffer::~Buffer() {
+  EXPECT_EQ(0, api().cuMemFree(address_));
+}
 
 TestStream::TestStream() {
   EXPECT_EQ(0, api().cuStreamCreateWithPriority(&stream_, cuda::STREAM_NON_BLOCKING, 0));
@@ -106,7 +110,8 @@ void Gate::hold(CUstream stream) {
 void Gate::wait(void* self) {
   Gate& gate = *static_cast<Gate*>(self);
   gate.entered_ = true;
-  for (int i = 0; i < 10000 && !gate.opened_; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (int i = 0; i < 10000 && !gate.opened_; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 }  // namespace td::test

@@ -1,7 +1,8 @@
 // What all driver tests share: the device under test, images for it, and calls that must succeed.
 //
-// TREADLE_TEST_DEVICE=soft (default) | cuda chooses the provider. When it has no device the whole suite fails; with
-// TREADLE_TEST_ALLOW_NO_GPU set it says "no NVIDIA GPU: nothing was run" and skips instead.
+// TREADLE_TEST_DEVICE=soft (default) | cuda chooses the provider. When it has no device the whole
+// suite fails; with TREADLE_TEST_ALLOW_NO_GPU set it says "no NVIDIA GPU: nothing was run" and
+// skips instead.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,9 +16,12 @@
 
 namespace td::test {
 
-// The provider under test. Its table counts calls (coverage.h), so tests call the driver through here only.
+// The provider under test. Its table counts calls (coverage.h), so tests call the driver through
+// here only.
 const driver::Provider& provider();
-inline const driver::Api& api() { return provider().api; }
+inline const driver::Api& api() {
+  return provider().api;
+}
 
 // The state of device 0, current on the calling thread.
 std::shared_ptr<driver::DeviceState> device();

@@ -1,4 +1,5 @@
-// Host <-> device copies of every size class: ring, one piece, several pieces and threads, pinned memory.
+// Host <-> device copies of every size class: ring, one piece, several pieces and threads, pinned
+// memory.
 #include <numeric>
 #include <thread>
 
@@ -19,15 +20,17 @@ std::vector<unsigned> pattern(std::size_t count, unsigned seed) {
   return values;
 }
 
-constexpr std::size_t kSizes[] = {4,           4096,          65536,         65540,          262144,
-                                  262148,      1u << 20,      (1u << 20) + 4, 5u << 20,      (16u << 20) + 12,
-                                  (33u << 20), (70u << 20) + 8};
+constexpr std::size_t kSizes[] = {
+    4,           4096,           65536,          65540,    262144,
+    262148,      1u << 20,       (1u << 20) + 4, 5u << 20, (16u << 20) + 12,
+    (33u << 20), (70u << 20) + 8};
 
 TEST_F(Transfer, PageableRoundTrip) {
   StreamState stream(device(), nullptr, false);
   for (std::size_t bytes : kSizes) {
     Buffer memory(bytes);
-    std::vector<unsigned> sent = pattern(bytes / 4, static_cast<unsigned>(bytes)), received(bytes / 4, 0);
+    std::vector<unsigned> sent = pattern(bytes / 4, static_cast<unsigned>(bytes)),
+                          received(bytes / 4, 0);
     std::vector<unsigned> original = sent;
     driver::upload(stream, memory, sent.data(), bytes);
     std::fill(sent.begin(), sent.end(), 0xdeadbeef);  // the host memory may be reused now
@@ -65,7 +68,8 @@ TEST_F(Transfer, NothingToCopy) {
   driver::download(stream, nullptr, 0, 0);
 }
 
-// Later work of the stream sees an upload, and a download sees earlier work: staging has its place in the order.
+// Later work of the stream sees an upload, and a download sees earlier work: staging has its place
+// in the order.
 TEST_F(Transfer, KeepsStreamOrder) {
   TestStream handle;
   StreamState stream(device(), handle, false);
@@ -75,7 +79,8 @@ TEST_F(Transfer, KeepsStreamOrder) {
   for (unsigned round = 0; round < 4; ++round) {
     std::vector<unsigned> sent = pattern(kBytes / 4, round);
     driver::upload(stream, memory, sent.data(), kBytes);
-    if (api().cuMemcpyDtoDAsync(copy, memory, kBytes, handle) == cuda::CUDA_ERROR_NOT_SUPPORTED) return;
+    if (api().cuMemcpyDtoDAsync(copy, memory, kBytes, handle) == cuda::CUDA_ERROR_NOT_SUPPORTED)
+      return;
     driver::download(stream, received.data(), copy, kBytes);
     EXPECT_EQ(received, sent);
   }
@@ -105,7 +110,8 @@ TEST_F(Transfer, BadAddressIsAnError) {
   StreamState stream(device(), nullptr, false);
   std::vector<char> host(1000);
   Buffer memory(4096);
-  EXPECT_THROW(driver::upload(stream, memory + (std::size_t{1} << 45), host.data(), host.size()), DriverError);
+  EXPECT_THROW(driver::upload(stream, memory + (std::size_t{1} << 45), host.data(), host.size()),
+               DriverError);
 }
 
 }  // namespace
