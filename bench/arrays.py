@@ -1,8 +1,7 @@
 """Array expressions against a device copy: bytes per second, with CuPy and PyTorch beside where they are installed."""
 
-import numpy as np
-
 import common
+import numpy as np
 import treadle as td
 
 CHAIN = "sqrt(a*a + b*b)*0.5 + exp(-a)"
@@ -101,6 +100,20 @@ def run(device):
             scope = f"{n} float32 on the device, median of 20 between two events"
             if not library and name == "copy":
                 copy_rate = rate
-            goal = (">=", 0.95 * copy_rate) if not library and not device.is_software and name != "copy" else None
-            rows.append(common.record(f"arrays: {library}{name}", rate, "GB/s", scope, evidence, goal, ms=1e3 * seconds))
+            goal = (
+                (">=", 0.95 * copy_rate)
+                if not library and not device.is_software and name != "copy"
+                else None
+            )
+            rows.append(
+                common.record(
+                    f"arrays: {library}{name}",
+                    rate,
+                    "GB/s",
+                    scope,
+                    evidence,
+                    goal,
+                    ms=1e3 * seconds,
+                )
+            )
     return rows

@@ -1,7 +1,8 @@
 """What the benchmark programs share: clocks, records, tables.
 
-A record is a dictionary: what was measured, the scope in words, the device's evidence words, a value and its unit, and the
-goal where the project has set one. Times of the software device are never given without that name.
+A record is a dictionary: what was measured, the scope in words, the device's evidence words, a value
+and its unit, and the goal where the project has set one. Times of the software device are never
+given without that name.
 """
 
 import os
@@ -76,7 +77,11 @@ def fresh_process(code, repeats=1, **environment):
     best = None
     for _ in range(repeats):
         done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, timeout=300, env={**os.environ, **environment}
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            env={**os.environ, **environment},
         )
         if done.returncode:
             raise RuntimeError(done.stderr[-2000:])
@@ -103,10 +108,18 @@ def machine():
     model = ""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as text:
-            model = next((line.partition(":")[2].strip() for line in text if line.startswith("model name")), "")
+            model = next(
+                (line.partition(":")[2].strip() for line in text if line.startswith("model name")),
+                "",
+            )
     except OSError:
         pass
-    return {"cpu": model, "cores": os.cpu_count(), "python": platform.python_version(), "system": platform.system()}
+    return {
+        "cpu": model,
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "system": platform.system(),
+    }
 
 
 def show(rows):

@@ -2,9 +2,8 @@
 
 import ctypes
 
-import numpy as np
-
 import common
+import numpy as np
 import treadle as td
 from treadle import cuda
 
@@ -20,12 +19,21 @@ def ours():
     kernel = td.RawKernel(SOURCE, "add")
     x, y, z = td.ones(1000, np.float32), td.ones(1000, np.float32), td.zeros(1000, np.float32)
     n, grid, block = np.int32(1000), (4,), (256,)
-    raw = common.per_call_seconds(lambda: kernel(grid, block, (x, y, z, n)), 20_000, wait=cuda.synchronize)
-    python_int = common.per_call_seconds(lambda: kernel(grid, block, (x, y, z, 1000)), 20_000, wait=cuda.synchronize)
+    raw = common.per_call_seconds(
+        lambda: kernel(grid, block, (x, y, z, n)), 20_000, wait=cuda.synchronize
+    )
+    python_int = common.per_call_seconds(
+        lambda: kernel(grid, block, (x, y, z, 1000)), 20_000, wait=cuda.synchronize
+    )
     assert (td.asnumpy(z) == 2).all()
     array_add = common.per_call_seconds(lambda: (x + y).flush(), 5_000, wait=cuda.synchronize)
     array_sum = common.per_call_seconds(lambda: x.sum().flush(), 5_000, wait=cuda.synchronize)
-    return {"RawKernel, np.int32": raw, "RawKernel, int": python_int, "x + y": array_add, "x.sum()": array_sum}
+    return {
+        "RawKernel, np.int32": raw,
+        "RawKernel, int": python_int,
+        "x + y": array_add,
+        "x.sum()": array_sum,
+    }
 
 
 def cupy():
@@ -37,7 +45,9 @@ def cupy():
     x, y, z = cp.ones(1000, cp.float32), cp.ones(1000, cp.float32), cp.zeros(1000, cp.float32)
     n, wait = np.int32(1000), cp.cuda.runtime.deviceSynchronize
     return {
-        "RawKernel, np.int32": common.per_call_seconds(lambda: kernel((4,), (256,), (x, y, z, n)), 20_000, wait=wait),
+        "RawKernel, np.int32": common.per_call_seconds(
+            lambda: kernel((4,), (256,), (x, y, z, n)), 20_000, wait=wait
+        ),
         "x + y": common.per_call_seconds(lambda: x + y, 5_000, wait=wait),
         "x.sum()": common.per_call_seconds(lambda: x.sum(), 5_000, wait=wait),
     }
@@ -121,18 +131,31 @@ def bare(device):
             file.write(image)
         program = os.path.join(folder, "bare")
         subprocess.run(["c++", "-O2", "-std=c++17", source, "-o", program, "-ldl"], check=True)
-        return float(subprocess.run([program, binary], capture_output=True, text=True, check=True).stdout) / 1e6
+        return (
+            float(
+                subprocess.run([program, binary], capture_output=True, text=True, check=True).stdout
+            )
+            / 1e6
+        )
 
 
 def run(device):
     mine, theirs, floor = ours(), cupy(), bare(device)
-    scope = "host time of one call, kernel of 1000 elements, best of 5 rounds without waiting inside"
+    scope = (
+        "host time of one call, kernel of 1000 elements, best of 5 rounds without waiting inside"
+    )
     rows = []
     if floor is not None:
-        rows.append(common.record("launch: bare cuLaunchKernel from C++", 1e6 * floor, "us", scope, device.evidence))
+        rows.append(
+            common.record(
+                "launch: bare cuLaunchKernel from C++", 1e6 * floor, "us", scope, device.evidence
+            )
+        )
     for name, seconds in mine.items():
         goal = ("<=", 1.4 * 1e6 * floor) if floor and name == "RawKernel, np.int32" else None
-        rows.append(common.record(f"launch: {name}", 1e6 * seconds, "us", scope, device.evidence, goal))
+        rows.append(
+            common.record(f"launch: {name}", 1e6 * seconds, "us", scope, device.evidence, goal)
+        )
     for name, seconds in theirs.items():
         rows.append(common.record(f"launch: CuPy {name}", 1e6 * seconds, "us", scope, "NVIDIA GPU"))
     return rows

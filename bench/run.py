@@ -1,7 +1,8 @@
 """Runs the benchmarks: ``./dev bench [--only NAME] [--json FILE] [--device NAME]``.
 
-Prints one table. The JSON file holds the machine, the device and the records; measured runs that are worth keeping lie in
-``bench/results``. The exit status says whether the programs ran, not whether goals were met: those are in the table.
+Prints one table. The JSON file holds the machine, the device and the records; measured runs that are
+worth keeping lie in ``bench/results``. The exit status says whether the programs ran, not whether
+goals were met: those are in the table.
 """
 
 import argparse
@@ -13,14 +14,16 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import common  # noqa: E402
+import common
 
 PROGRAMS = ("start", "launch", "arrays", "software")
 
 
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench", description="Runs the benchmarks.")
-    parser.add_argument("--only", choices=PROGRAMS, action="append", help="run this program (may be repeated)")
+    parser.add_argument(
+        "--only", choices=PROGRAMS, action="append", help="run this program (may be repeated)"
+    )
     parser.add_argument("--json", metavar="FILE", help="write the records to FILE")
     parser.add_argument("--device", help="cuda[:N] or soft[:N]")
     options = parser.parse_args()
@@ -42,7 +45,12 @@ def main():
 
 def write(path, device, rows):
     facts = {"name": device.name, "description": device.description, "evidence": device.evidence}
-    result = {"date": time.strftime("%Y-%m-%d"), "machine": common.machine(), "device": facts, "records": rows}
+    result = {
+        "date": time.strftime("%Y-%m-%d"),
+        "machine": common.machine(),
+        "device": facts,
+        "records": rows,
+    }
     with open(path, "w", encoding="utf-8") as file:
         json.dump(result, file, indent=1)
         file.write("\n")

@@ -4,9 +4,8 @@ import os
 import subprocess
 import sys
 
-import numpy as np
-
 import common
+import numpy as np
 import treadle as td
 from treadle import cuda
 from treadle.tour.context import blocks_for, kernel
@@ -36,9 +35,15 @@ def vector_addition(n=10_000_000):
 
 
 def openmp(n=10_000_000):
-    program = common.compile_program(os.path.join(common.ROOT, "bench", "vector_add_openmp.cpp"), "vector_add")
+    program = common.compile_program(
+        os.path.join(common.ROOT, "bench", "vector_add_openmp.cpp"), "vector_add"
+    )
     env = {**os.environ, "OMP_PROC_BIND": "true"}
-    return float(subprocess.run([program, str(n)], capture_output=True, text=True, check=True, env=env).stdout)
+    return float(
+        subprocess.run(
+            [program, str(n)], capture_output=True, text=True, check=True, env=env
+        ).stdout
+    )
 
 
 def reduction(n=1 << 22):
@@ -120,9 +125,14 @@ def simulator():
     import json
 
     env = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
-    done = subprocess.run([sys.executable, "-c", SIMULATOR], capture_output=True, text=True, env=env, timeout=600)
+    done = subprocess.run(
+        [sys.executable, "-c", SIMULATOR], capture_output=True, text=True, env=env, timeout=600
+    )
     if done.returncode:
-        print(f"Numba's simulator did not run: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
+        print(
+            f"Numba's simulator did not run: {done.stderr.strip().splitlines()[-1:]}",
+            file=sys.stderr,
+        )
         return None
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -134,16 +144,44 @@ def run(device):
     ours, theirs = vector_addition(n), openmp(n)
     scope = "1e7 float32, best of 30 passes, wall clock"
     rows = [
-        common.record("vector addition: C++ with OpenMP", 12 * n / theirs / 1e9, "GB/s", scope, "host"),
-        common.record("vector addition: raw kernel", 12 * n / ours / 1e9, "GB/s", scope, device.evidence),
-        common.record("vector addition: speed against OpenMP", theirs / ours, "x", scope, device.evidence, (">=", 0.9)),
+        common.record(
+            "vector addition: C++ with OpenMP", 12 * n / theirs / 1e9, "GB/s", scope, "host"
+        ),
+        common.record(
+            "vector addition: raw kernel", 12 * n / ours / 1e9, "GB/s", scope, device.evidence
+        ),
+        common.record(
+            "vector addition: speed against OpenMP",
+            theirs / ours,
+            "x",
+            scope,
+            device.evidence,
+            (">=", 0.9),
+        ),
     ]
     rates = {"tree reduction": reduction(), "tiled product": product()}
     for name, rate in rates.items():
-        rows.append(common.record(f"{name}: raw kernel", rate, "threads/s", "256 threads a block", device.evidence))
+        rows.append(
+            common.record(
+                f"{name}: raw kernel", rate, "threads/s", "256 threads a block", device.evidence
+            )
+        )
     slow = simulator()
     for (name, rate), other in zip(rates.items(), slow or ()):
-        rows.append(common.record(f"{name}: Numba's simulator", other, "threads/s", "256 threads a block", "host"))
+        rows.append(
+            common.record(
+                f"{name}: Numba's simulator", other, "threads/s", "256 threads a block", "host"
+            )
+        )
         goal = (">=", 1000)
-        rows.append(common.record(f"{name}: against Numba's simulator", rate / other, "x", "ratio", device.evidence, goal))
+        rows.append(
+            common.record(
+                f"{name}: against Numba's simulator",
+                rate / other,
+                "x",
+                "ratio",
+                device.evidence,
+                goal,
+            )
+        )
     return rows

@@ -39,17 +39,32 @@ WARM_UP = "import treadle as td\nx = td.ones(1000, 'f4'); y = td.zeros(1000, 'f4
 def run(device):
     rows = [
         common.record(
-            "import treadle", common.fresh_process(IMPORT, 5), "ms", "beyond import numpy, best of 5", "host", ("<=", 60)
+            "import treadle",
+            common.fresh_process(IMPORT, 5),
+            "ms",
+            "beyond import numpy, best of 5",
+            "host",
+            ("<=", 60),
         )
     ]
     with tempfile.TemporaryDirectory() as cache:
         env = {"TREADLE_CACHE_DIR": cache, "TREADLE_DEVICE": device.name}
-        common.fresh_process(WARM_UP, **env)  # the arrays' own kernels; the raw kernel stays unknown
+        common.fresh_process(
+            WARM_UP, **env
+        )  # the arrays' own kernels; the raw kernel stays unknown
         scope = "compile, load, launch and wait for a small raw kernel; wall clock"
         soft = device.is_software
         cold = common.fresh_process(FIRST_LAUNCH, **env)
         warm = common.fresh_process(FIRST_LAUNCH, 3, **env)
         goals = [("<=", 120), ("<=", 10)] if soft else [None, None]
-        rows.append(common.record("first launch, kernel not cached", cold, "ms", scope, device.evidence, goals[0]))
-        rows.append(common.record("first launch, from the disk cache", warm, "ms", scope, device.evidence, goals[1]))
+        rows.append(
+            common.record(
+                "first launch, kernel not cached", cold, "ms", scope, device.evidence, goals[0]
+            )
+        )
+        rows.append(
+            common.record(
+                "first launch, from the disk cache", warm, "ms", scope, device.evidence, goals[1]
+            )
+        )
     return rows

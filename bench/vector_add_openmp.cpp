@@ -1,4 +1,5 @@
-// The yardstick of the software device: c = a + b over float32 in C++ with OpenMP. Prints the best seconds of one pass.
+// The yardstick of the software device: c = a + b over float32 in C++ with OpenMP. Prints the best
+// seconds of one pass.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -19,7 +20,8 @@ int main(int argc, char** argv) {
     float *pa = a.data(), *pb = b.data(), *pc = c.data();
 #pragma omp parallel for simd
     for (long i = 0; i < n; ++i) pc[i] = pa[i] + pb[i];
-    double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (seconds < best) best = seconds;
   }
   if (c[n - 1] != a[n - 1] + 1.0f) return 1;

@@ -1,7 +1,6 @@
 """NumPy's arrays on the device: explicit transfers, one fused pass, a reduction."""
 
 import numpy as np
-
 import treadle as td
 from treadle import cuda
 

@@ -3,7 +3,6 @@
 import time
 
 import numpy as np
-
 import treadle as td
 from treadle import cuda
 
@@ -18,7 +17,9 @@ products = [a @ a for _ in range(10)]
 end.record()
 end.synchronize()
 evidence = cuda.Device().evidence
-print(f"product, data on the device: {cuda.get_elapsed_time(start, end) / 10:.3f} ms ({evidence} time)")
+print(
+    f"product, data on the device: {cuda.get_elapsed_time(start, end) / 10:.3f} ms ({evidence} time)"
+)
 
 begin = time.perf_counter()
 result = td.asnumpy(td.asarray(host) @ td.asarray(host))

@@ -1,7 +1,6 @@
 """A kernel in CUDA C++, launched from Python. Runs on an NVIDIA GPU or, without one, on the software device."""
 
 import numpy as np
-
 import treadle as td
 from treadle import cuda
 

@@ -1,4 +1,5 @@
-// treadle.ndarray: attributes, views and conversions. Indexing is in index.cpp, operators in operators.cpp.
+// treadle.ndarray: attributes, views and conversions. Indexing is in index.cpp, operators in
+// operators.cpp.
 #include "bind.h"
 #include "index.h"
 #include "pointer.h"
@@ -10,8 +11,8 @@ std::uint64_t address(const Array& array) {
   return without_gil([&] { return array.data(); });
 }
 
-// CUDA array interface, version 3. Absent on the software device: its addresses are not CUDA memory, and other
-// libraries decide by the attribute's presence.
+// CUDA array interface, version 3. Absent on the software device: its addresses are not CUDA
+// memory, and other libraries decide by the attribute's presence.
 nb::object cuda_array_interface(const Array& array) {
   if (array.device().is_software())
     throw nb::attribute_error("__cuda_array_interface__ exists only for arrays on an NVIDIA GPU");
@@ -19,7 +20,8 @@ nb::object cuda_array_interface(const Array& array) {
   result["shape"] = to_tuple(array.shape());
   result["typestr"] = numpy_dtype(array.dtype()).attr("str");
   result["data"] = nb::make_tuple(address(array), !array.writeable());
-  result["strides"] = array.c_contiguous() ? nb::object(nb::none()) : nb::object(to_tuple(array.strides()));
+  result["strides"] =
+      array.c_contiguous() ? nb::object(nb::none()) : nb::object(to_tuple(array.strides()));
   auto stream = reinterpret_cast<std::uintptr_t>(Stream::current().handle());
   result["stream"] = stream == 0 ? std::uintptr_t{1} : stream;
   result["version"] = 3;
@@ -70,8 +72,10 @@ nb::object to_complex(const Array& array) {
   Scalar value = one_element(array);
   std::complex<double> c = std::visit(
       [](auto v) {
-        if constexpr (std::is_same_v<decltype(v), std::complex<double>>) return v;
-        else return std::complex<double>(static_cast<double>(v), 0);
+        if constexpr (std::is_same_v<decltype(v), std::complex<double>>)
+          return v;
+        else
+          return std::complex<double>(static_cast<double>(v), 0);
       },
       value);
   return nb::steal(PyComplex_FromDoubles(c.real(), c.imag()));
@@ -85,8 +89,10 @@ Array reshape(const Array& array, nb::args args) {
 
 Array transpose(const Array& array, nb::args args) {
   Axes axes;
-  if (args.size() == 1 && !nb::handle(args[0]).is_none()) axes = *to_axes(args[0]);
-  else if (args.size() > 1) axes = *to_axes(args);
+  if (args.size() == 1 && !nb::handle(args[0]).is_none())
+    axes = *to_axes(args[0]);
+  else if (args.size() > 1)
+    axes = *to_axes(args);
   return array.transpose(axes);
 }
 
@@ -96,15 +102,18 @@ Array astype(const Array& array, nb::object dtype, bool copy) {
 }
 
 Array copy(const Array& array, const std::string& order) {
-  if (order.size() != 1) throw ValueError("order must be one of 'C', 'F', 'A' and 'K', not '" + order + "'");
+  if (order.size() != 1)
+    throw ValueError("order must be one of 'C', 'F', 'A' and 'K', not '" + order + "'");
   return without_gil([&] { return array.copy(order[0]); });
 }
 
 void fill(const Array& array, nb::object value) {
   Operand operand = require_operand(value);
   without_gil([&] {
-    if (auto* scalar = std::get_if<Scalar>(&operand)) array.fill(*scalar);
-    else copy_into(array, operand);
+    if (auto* scalar = std::get_if<Scalar>(&operand))
+      array.fill(*scalar);
+    else
+      copy_into(array, operand);
   });
 }
 
@@ -128,7 +137,8 @@ void bind_views(nb::class_<Array>& cls) {
       .def("astype", astype, nb::arg("dtype"), nb::arg("copy") = true)
       .def("copy", copy, nb::arg("order") = "C")
       .def("fill", fill)
-      .def("_broadcast_to", [](const Array& a, nb::object shape) { return a.broadcast_to(to_shape(shape)); });
+      .def("_broadcast_to",
+           [](const Array& a, nb::object shape) { return a.broadcast_to(to_shape(shape)); });
 }
 
 void bind_attributes(nb::class_<Array>& cls) {
@@ -150,11 +160,14 @@ PyTypeObject* array_type = nullptr;
 }  // namespace
 
 const Array* as_array(nb::handle object) {
-  if (Py_TYPE(object.ptr()) != array_type && !PyObject_TypeCheck(object.ptr(), array_type)) return nullptr;
+  if (Py_TYPE(object.ptr()) != array_type && !PyObject_TypeCheck(object.ptr(), array_type))
+    return nullptr;
   return nb::inst_ptr<Array>(object);
 }
 
-nb::object wrap(Array array) { return nb::cast(std::move(array)); }
+nb::object wrap(Array array) {
+  return nb::cast(std::move(array));
+}
 
 void bind_array(nb::module_& m) {
   nb::class_<Array> cls(m, "ndarray", nb::is_weak_referenceable());

@@ -1,5 +1,6 @@
-// What every file of the bindings shares: the list of bind functions, the GIL rule, and the conversions between Python
-// objects and the values of the C++ API. Bindings convert, call inward and convert back; semantics are in C++.
+// What every file of the bindings shares: the list of bind functions, the GIL rule, and the
+// conversions between Python objects and the values of the C++ API. Bindings convert, call inward
+// and convert back; semantics are in C++.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -17,7 +18,8 @@ namespace td::python {
 namespace nb = nanobind;
 
 void bind_errors(nb::module_& m);
-// Sets the Python error for the C++ exception that is being handled. For functions that Python calls directly.
+// Sets the Python error for the C++ exception that is being handled. For functions that Python
+// calls directly.
 void set_python_error();
 void bind_dtypes(nb::module_& m);
 void bind_device(nb::module_& m);
@@ -31,7 +33,8 @@ void bind_kernel(nb::module_& m);
 void bind_random(nb::module_& m);
 void bind_diagnose(nb::module_& m);
 
-// Runs `work` without the GIL. Everything that can reach the driver goes through here; no other file names the GIL.
+// Runs `work` without the GIL. Everything that can reach the driver goes through here; no other
+// file names the GIL.
 template <class F>
 auto without_gil(F&& work) {
   nb::gil_scoped_release release;
@@ -41,8 +44,8 @@ auto without_gil(F&& work) {
 // ---- dtypes ----
 // NumPy's dtype object of a DType (borrowed).
 nb::handle numpy_dtype(DType dtype);
-// The DType of anything that numpy.dtype() takes: a dtype, a scalar class, a Python class, a name. TypeError when the
-// device has no such type.
+// The DType of anything that numpy.dtype() takes: a dtype, a scalar class, a Python class, a name.
+// TypeError when the device has no such type.
 DType to_dtype(nb::handle object);
 std::optional<DType> to_optional_dtype(nb::handle object);
 // The DType of a NumPy scalar object (np.float32(1)), absent for anything else. Never raises.
@@ -66,7 +69,8 @@ Array to_out(nb::handle object);
 std::optional<Scalar> to_weak_scalar(nb::handle object);
 // A NumPy scalar: its bytes with their exact type.
 std::optional<TypedScalar> to_typed_scalar(nb::handle object);
-// An array, a weak scalar, or a typed scalar as a 0-d array. Absent when the object is none of these.
+// An array, a weak scalar, or a typed scalar as a 0-d array. Absent when the object is none of
+// these.
 std::optional<Operand> to_operand(nb::handle object);
 // As to_operand, but TypeError: host arrays must be transferred explicitly.
 Operand require_operand(nb::handle object);

@@ -18,7 +18,8 @@ void each_int(nb::handle object, const F& use) {
     use(to_int(object));
     return;
   }
-  nb::object items = nb::steal(PySequence_Fast(object.ptr(), "expected an integer or a sequence of integers"));
+  nb::object items =
+      nb::steal(PySequence_Fast(object.ptr(), "expected an integer or a sequence of integers"));
   if (!items.is_valid()) throw nb::python_error();
   Py_ssize_t n = PySequence_Fast_GET_SIZE(items.ptr());
   for (Py_ssize_t i = 0; i < n; ++i) use(to_int(PySequence_Fast_GET_ITEM(items.ptr(), i)));
@@ -34,7 +35,8 @@ Scalar int_scalar(PyObject* object) {
     if (!PyErr_Occurred()) return static_cast<std::uint64_t>(big);
     PyErr_Clear();
   }
-  PyErr_SetString(PyExc_OverflowError, "a Python int that needs more than 64 bits cannot go to the device");
+  PyErr_SetString(PyExc_OverflowError,
+                  "a Python int that needs more than 64 bits cannot go to the device");
   throw nb::python_error();
 }
 

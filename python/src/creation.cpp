@@ -5,10 +5,13 @@
 namespace td::python {
 namespace {
 
-DType dtype_or(nb::handle object, DType fallback) { return object.is_none() ? fallback : to_dtype(object); }
+DType dtype_or(nb::handle object, DType fallback) {
+  return object.is_none() ? fallback : to_dtype(object);
+}
 
 Array make_empty(nb::object shape, nb::object dtype, const std::string& order) {
-  if (order != "C" && order != "F") throw ValueError("order must be 'C' or 'F', not '" + order + "'");
+  if (order != "C" && order != "F")
+    throw ValueError("order must be 'C' or 'F', not '" + order + "'");
   Shape dims = to_shape(shape);
   DType d = dtype_or(dtype, DType::float64);
   return without_gil([&] { return empty(dims, d, order[0]); });
@@ -28,7 +31,8 @@ Array make_constant(nb::object shape, nb::object dtype, const std::string& order
 
 // The dtype that NumPy gives a scalar of this kind.
 DType scalar_dtype(const Scalar& value) {
-  constexpr DType kinds[] = {DType::bool_, DType::int64, DType::uint64, DType::float64, DType::complex128};
+  constexpr DType kinds[] = {DType::bool_, DType::int64, DType::uint64, DType::float64,
+                             DType::complex128};
   return kinds[value.index()];
 }
 
@@ -48,7 +52,8 @@ Array make_full(nb::object shape, nb::object value, nb::object dtype) {
   });
 }
 
-// Integers stay exact where NumPy's result is an integer range; everything else goes through double.
+// Integers stay exact where NumPy's result is an integer range; everything else goes through
+// double.
 Array make_arange(double start, double stop, double step, nb::object dtype) {
   DType d = to_dtype(dtype);
   return without_gil([&] { return arange(start, stop, step, d); });
@@ -73,8 +78,8 @@ void bind_creation(nb::module_& m) {
   m.def("ones", make_constant<ones>, arg("shape"), arg("dtype") = nb::none(), arg("order") = "C");
   m.def("full", make_full, arg("shape"), arg("fill_value"), arg("dtype") = nb::none());
   m.def("_arange", make_arange);
-  m.def("linspace", make_linspace, arg("start"), arg("stop"), arg("num") = 50, arg("endpoint") = true,
-        arg("dtype") = nb::none());
+  m.def("linspace", make_linspace, arg("start"), arg("stop"), arg("num") = 50,
+        arg("endpoint") = true, arg("dtype") = nb::none());
   m.def("eye", make_eye, arg("N"), arg("M") = nb::none(), arg("k") = 0, arg("dtype") = nb::none());
 }
 

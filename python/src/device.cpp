@@ -37,7 +37,8 @@ nb::object enter(nb::object self) {
 }
 
 void leave(const Device&, nb::args) {
-  if (entered.empty()) throw ValueError("a device context was left that was not entered in this thread");
+  if (entered.empty())
+    throw ValueError("a device context was left that was not entered in this thread");
   Device before = entered.back();
   entered.pop_back();
   without_gil([&] { before.use(); });
@@ -59,9 +60,12 @@ void bind_pool(nb::module_& m) {
       .def("free_bytes", [](const Pool& p) { return p.info().cached; })
       .def("total_bytes", [](const Pool& p) { return p.info().used + p.info().cached; })
       .def("get_limit", [](const Pool& p) { return p.info().limit; })
-      .def("set_limit", [](const Pool& p, std::size_t bytes) { p.set_limit(bytes); }, nb::arg("size"))
+      .def(
+          "set_limit", [](const Pool& p, std::size_t bytes) { p.set_limit(bytes); },
+          nb::arg("size"))
       .def("free_all_blocks", [](const Pool& p) { without_gil([&] { p.free_all_blocks(); }); });
-  m.def("get_default_memory_pool", [] { return without_gil([] { return Pool::of(Device::current()); }); });
+  m.def("get_default_memory_pool",
+        [] { return without_gil([] { return Pool::of(Device::current()); }); });
 }
 
 }  // namespace
@@ -76,16 +80,19 @@ void bind_device(nb::module_& m) {
       .def("__exit__", leave)
       .def("synchronize", [](const Device& d) { without_gil([&] { d.synchronize(); }); })
       .def("reset", [](const Device& d) { without_gil([&] { d.reset(); }); })
-      .def("attribute", [](const Device& d, int number) { return without_gil([&] { return d.attribute(number); }); })
+      .def("attribute", [](const Device& d,
+                           int number) { return without_gil([&] { return d.attribute(number); }); })
       .def_prop_ro("id", &Device::ordinal)
       .def_prop_ro("name", &Device::name)
-      .def_prop_ro("description", [](const Device& d) { return without_gil([&] { return d.description(); }); })
+      .def_prop_ro("description",
+                   [](const Device& d) { return without_gil([&] { return d.description(); }); })
       .def_prop_ro("evidence", &Device::evidence)
       .def_prop_ro("is_software", &Device::is_software)
       .def_prop_ro("compute_capability", capability_digits)
       .def_prop_ro("mem_info", mem_info)
       .def(nb::self == nb::self)
-      .def("__hash__", [](const Device& d) { return reinterpret_cast<std::size_t>(d.state().get()); })
+      .def("__hash__",
+           [](const Device& d) { return reinterpret_cast<std::size_t>(d.state().get()); })
       .def("__int__", &Device::ordinal)
       .def("__str__", &Device::name)
       .def("__repr__", [](const Device& d) { return "<treadle.cuda.Device " + d.name() + ">"; });

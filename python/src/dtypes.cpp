@@ -15,7 +15,7 @@ struct NumPy {
   PyObject* generic = nullptr;              // numpy.generic
   std::array<PyObject*, kCount> dtypes{};   // numpy.dtype("float32"), …
   std::array<PyObject*, kCount> scalars{};  // numpy.float32, …
-  std::array<bool, kCount> direct{};        // a scalar's value stands right behind its object header
+  std::array<bool, kCount> direct{};  // a scalar's value stands right behind its object header
 };
 NumPy numpy;
 
@@ -32,8 +32,8 @@ void read_buffer(PyObject* scalar, unsigned char* bytes, std::size_t size) {
   PyBuffer_Release(&view);
 }
 
-// NumPy's public C structs put the value right behind the header. Proven for this NumPy, per dtype, with a value whose
-// bytes are not zero; a dtype that fails is read through the buffer protocol.
+// NumPy's public C structs put the value right behind the header. Proven for this NumPy, per dtype,
+// with a value whose bytes are not zero; a dtype that fails is read through the buffer protocol.
 bool value_behind_header(std::size_t i) {
   nb::object one = nb::handle(numpy.scalars[i])(1);
   unsigned char bytes[16] = {};
@@ -43,7 +43,9 @@ bool value_behind_header(std::size_t i) {
 
 }  // namespace
 
-nb::handle numpy_dtype(DType dtype) { return numpy.dtypes[static_cast<std::size_t>(dtype)]; }
+nb::handle numpy_dtype(DType dtype) {
+  return numpy.dtypes[static_cast<std::size_t>(dtype)];
+}
 
 DType to_dtype(nb::handle object) {
   if (auto d = find(numpy.dtypes, object.ptr())) return *d;
@@ -52,8 +54,9 @@ DType to_dtype(nb::handle object) {
   std::string name = nb::cast<std::string>(nb::str(dtype.attr("name")));
   for (const DTypeInfo& row : kDTypes)
     if (row.numpy == name && nb::cast<bool>(dtype.attr("isnative"))) return row.dtype;
-  throw TypeError("dtype " + nb::cast<std::string>(nb::str(dtype)) +
-                  " has no counterpart on the device; use bool, (u)int8-64, float16/32/64 or complex64/128");
+  throw TypeError(
+      "dtype " + nb::cast<std::string>(nb::str(dtype)) +
+      " has no counterpart on the device; use bool, (u)int8-64, float16/32/64 or complex64/128");
 }
 
 std::optional<DType> to_optional_dtype(nb::handle object) {
@@ -75,7 +78,8 @@ std::optional<DType> numpy_scalar_dtype(nb::handle object) {
 
 std::optional<TypedScalar> to_typed_scalar(nb::handle object) {
   PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(object.ptr()));
-  if (auto exact = find(numpy.scalars, type); exact && numpy.direct[static_cast<std::size_t>(*exact)]) {
+  if (auto exact = find(numpy.scalars, type);
+      exact && numpy.direct[static_cast<std::size_t>(*exact)]) {
     TypedScalar scalar{*exact, {}};
     std::memcpy(scalar.bytes, object.ptr() + 1, itemsize(*exact));
     return scalar;

@@ -1,4 +1,5 @@
-// One translator: the error classes of include/treadle/error.h become the Python classes of treadle/errors.py.
+// One translator: the error classes of include/treadle/error.h become the Python classes of
+// treadle/errors.py.
 #include "bind.h"
 
 namespace td::python {

@@ -1,5 +1,5 @@
-// Basic indexing: integers, slices, None and Ellipsis, alone or in a tuple. Arrays and lists as indices (advanced
-// indexing) are refused by name.
+// Basic indexing: integers, slices, None and Ellipsis, alone or in a tuple. Arrays and lists as
+// indices (advanced indexing) are refused by name.
 #include "index.h"
 
 namespace td::python {
@@ -20,8 +20,11 @@ IndexItem to_item(nb::handle object) {
   }
   if (o == Py_None) return NewAxis{};
   if (o == Py_Ellipsis) return Ellipsis{};
-  if (PyBool_Check(o)) throw NotSupported("indexing with a boolean is not supported yet; use where(mask, a, b)");
-  if (PyFloat_Check(o)) throw IndexError("an index must be an integer, a slice, None or ..., not " + class_name(object));
+  if (PyBool_Check(o))
+    throw NotSupported("indexing with a boolean is not supported yet; use where(mask, a, b)");
+  if (PyFloat_Check(o))
+    throw IndexError("an index must be an integer, a slice, None or ..., not " +
+                     class_name(object));
   if (!as_array(object) && PyIndex_Check(o) && !nb::hasattr(object, "__len__")) {
     Py_ssize_t value = PyNumber_AsSsize_t(o, PyExc_IndexError);
     if (value == -1 && PyErr_Occurred()) throw nb::python_error();
@@ -45,14 +48,18 @@ std::vector<IndexItem> to_items(nb::handle key) {
 
 }  // namespace
 
-Array get_item(const Array& array, nb::handle key) { return array.index(to_items(key)); }
+Array get_item(const Array& array, nb::handle key) {
+  return array.index(to_items(key));
+}
 
 void set_item(const Array& array, nb::handle key, nb::handle value) {
   std::vector<IndexItem> items = to_items(key);
   Operand operand = require_operand(value);
   without_gil([&] {
-    if (auto* source = std::get_if<Array>(&operand)) array.assign(items, *source);
-    else copy_into(array.index(items), operand);
+    if (auto* source = std::get_if<Array>(&operand))
+      array.assign(items, *source);
+    else
+      copy_into(array.index(items), operand);
   });
 }
 

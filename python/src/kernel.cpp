@@ -1,8 +1,9 @@
-// RawKernel and RawModule. The call of a kernel is the hot path: the type's call slot reads the tuples itself and
-// builds the argument list without any Python-level code.
+// RawKernel and RawModule. The call of a kernel is the hot path: the type's call slot reads the
+// tuples itself and builds the argument list without any Python-level code.
 #include <nanobind/stl/vector.h>
 
 #include "bind.h"
+#include "call_site.h"
 #include "pointer.h"
 
 namespace td::python {
@@ -25,7 +26,8 @@ Dim3 to_dim3(PyObject* object, const char* what) {
     return dim;
   }
   if (!PyTuple_Check(object) && !PyList_Check(object)) {
-    if (!PyIndex_Check(object)) throw TypeError(std::string(what) + " must be a tuple of 1 to 3 integers");
+    if (!PyIndex_Check(object))
+      throw TypeError(std::string(what) + " must be a tuple of 1 to 3 integers");
     dim.x = to_extent(object, what);
     return dim;
   }
@@ -33,7 +35,8 @@ Dim3 to_dim3(PyObject* object, const char* what) {
   if (n < 1 || n > 3)
     throw ValueError(std::string(what) + " must have 1 to 3 dimensions, not " + std::to_string(n));
   std::uint32_t* parts[] = {&dim.x, &dim.y, &dim.z};
-  for (Py_ssize_t i = 0; i < n; ++i) *parts[i] = to_extent(PySequence_Fast_GET_ITEM(object, i), what);
+  for (Py_ssize_t i = 0; i < n; ++i)
+    *parts[i] = to_extent(PySequence_Fast_GET_ITEM(object, i), what);
   return dim;
 }
 
@@ -61,18 +64,21 @@ KernelArg to_kernel_arg(PyObject* object, Py_ssize_t position) {
   if (auto pointer = to_pointer(object)) return *pointer;
   if (auto value = host_value(object)) return *value;
   throw TypeError("argument " + std::to_string(position) + " is a " + class_name(object) +
-                  ", which a kernel cannot take; pass treadle arrays (treadle.asarray(x) copies host data to the "
+                  ", which a kernel cannot take; pass treadle arrays (treadle.asarray(x) copies "
+                  "host data to the "
                   "device), numbers, NumPy scalars or one NumPy struct");
 }
 
 std::vector<KernelArg> to_kernel_args(PyObject* object) {
   if (!PyTuple_Check(object) && !PyList_Check(object))
-    throw TypeError("the kernel's arguments must be one tuple: kernel(grid, block, (a, b, n)), not " +
-                    class_name(object));
+    throw TypeError(
+        "the kernel's arguments must be one tuple: kernel(grid, block, (a, b, n)), not " +
+        class_name(object));
   Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
   std::vector<KernelArg> list;
   list.reserve(static_cast<std::size_t>(n));
-  for (Py_ssize_t i = 0; i < n; ++i) list.push_back(to_kernel_arg(PySequence_Fast_GET_ITEM(object, i), i));
+  for (Py_ssize_t i = 0; i < n; ++i)
+    list.push_back(to_kernel_arg(PySequence_Fast_GET_ITEM(object, i), i));
   return list;
 }
 
@@ -89,7 +95,8 @@ void read_keyword(CallOptions& call, const std::string& name, PyObject* value) {
   if (name == "shared_mem") {
     Py_ssize_t bytes = PyNumber_AsSsize_t(value, PyExc_OverflowError);
     if (bytes == -1 && PyErr_Occurred()) throw nb::python_error();
-    if (bytes < 0) throw ValueError("shared_mem is " + std::to_string(bytes) + "; it must not be negative");
+    if (bytes < 0)
+      throw ValueError("shared_mem is " + std::to_string(bytes) + "; it must not be negative");
     call.shared = static_cast<std::size_t>(bytes);
   } else if (name == "strided") {
     call.strided = PyObject_IsTrue(value) == 1;
@@ -102,8 +109,9 @@ void read_keyword(CallOptions& call, const std::string& name, PyObject* value) {
              slot && !*slot) {
     *slot = value;
   } else {
-    throw TypeError("a kernel call has no keyword '" + name +
-                    "' (or has it twice); it takes grid, block, args, shared_mem=, stream= and strided=");
+    throw TypeError(
+        "a kernel call has no keyword '" + name +
+        "' (or has it twice); it takes grid, block, args, shared_mem=, stream= and strided=");
   }
 }
 
@@ -123,7 +131,9 @@ void launch_on(const Stream& stream, const Kernel& kernel, const LaunchConfig& c
 void call_kernel(const Kernel& kernel, PyObject* args, PyObject* kwargs) {
   CallOptions call;
   Py_ssize_t count = PyTuple_GET_SIZE(args);
-  if (count > 3) throw TypeError("a kernel call takes three positional arguments: grid, block and the tuple of arguments");
+  if (count > 3)
+    throw TypeError(
+        "a kernel call takes three positional arguments: grid, block and the tuple of arguments");
   PyObject** positional[] = {&call.grid, &call.block, &call.args};
   for (Py_ssize_t i = 0; i < count; ++i) *positional[i] = PyTuple_GET_ITEM(args, i);
   if (kwargs) {
@@ -132,8 +142,11 @@ void call_kernel(const Kernel& kernel, PyObject* args, PyObject* kwargs) {
       read_keyword(call, nb::cast<std::string>(nb::handle(key)), value);
   }
   if (!call.grid || !call.block || !call.args)
-    throw TypeError("a kernel call needs grid, block and the tuple of arguments: kernel((blocks,), (threads,), (a, b, n))");
-  LaunchConfig config{to_dim3(call.grid, "grid"), to_dim3(call.block, "block"), call.shared};
+    throw TypeError(
+        "a kernel call needs grid, block and the tuple of arguments: kernel((blocks,), (threads,), "
+        "(a, b, n))");
+  LaunchConfig config{to_dim3(call.grid, "grid"), to_dim3(call.block, "block"), call.shared,
+                      call_site()};
   std::vector<KernelArg> list = to_kernel_args(call.args);
   if (!call.stream) {
     without_gil([&] { kernel.launch(config, std::span<const KernelArg>(list), call.strided); });
@@ -165,17 +178,20 @@ ModuleOptions to_options(std::vector<std::string> options, std::vector<std::stri
 
 void make_kernel(Kernel* self, std::string code, std::string name, std::vector<std::string> options,
                  const std::string& file_name, int first_line) {
-  new (self) Kernel(std::move(code), std::move(name), to_options(std::move(options), {}, file_name, first_line));
+  new (self) Kernel(std::move(code), std::move(name),
+                    to_options(std::move(options), {}, file_name, first_line));
 }
 
 void make_module(Module* self, std::string code, std::vector<std::string> options,
-                 std::vector<std::string> name_expressions, const std::string& file_name, int first_line) {
-  new (self) Module(std::move(code),
-                    to_options(std::move(options), std::move(name_expressions), file_name, first_line));
+                 std::vector<std::string> name_expressions, const std::string& file_name,
+                 int first_line) {
+  new (self) Module(std::move(code), to_options(std::move(options), std::move(name_expressions),
+                                                file_name, first_line));
 }
 
 nb::list params(const Kernel& kernel) {
-  const std::vector<ParamInfo>& list = without_gil([&]() -> const std::vector<ParamInfo>& { return kernel.params(); });
+  const std::vector<ParamInfo>& list =
+      without_gil([&]() -> const std::vector<ParamInfo>& { return kernel.params(); });
   constexpr const char* kinds[] = {"scalar", "pointer", "aggregate", "unknown"};
   nb::list result;
   for (const ParamInfo& p : list) {
@@ -197,8 +213,14 @@ struct KernelAttribute {
   int number;
 };
 constexpr KernelAttribute kAttributes[] = {
-    {"max_threads_per_block", 0}, {"shared_size_bytes", 1}, {"const_size_bytes", 2}, {"local_size_bytes", 3},
-    {"num_regs", 4},              {"ptx_version", 5},       {"binary_version", 6},   {"max_dynamic_shared_size_bytes", 8},
+    {"max_threads_per_block", 0},
+    {"shared_size_bytes", 1},
+    {"const_size_bytes", 2},
+    {"local_size_bytes", 3},
+    {"num_regs", 4},
+    {"ptx_version", 5},
+    {"binary_version", 6},
+    {"max_dynamic_shared_size_bytes", 8},
 };
 
 int attribute(const Kernel& kernel, int number) {
@@ -212,17 +234,26 @@ nb::dict attributes(const Kernel& kernel) {
 }
 
 void bind_raw_kernel(nb::module_& m) {
-  static const PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(kernel_tp_call)}, {0, nullptr}};
+  static const PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(kernel_tp_call)},
+                                      {0, nullptr}};
   nb::class_<Kernel> cls(m, "RawKernel", nb::type_slots(slots), nb::is_weak_referenceable());
-  cls.def("__init__", make_kernel, nb::arg("code"), nb::arg("name"), nb::arg("options") = nb::make_tuple(),
-          nb::kw_only(), nb::arg("file_name") = "", nb::arg("first_line") = 1)
+  cls.def("__init__", make_kernel, nb::arg("code"), nb::arg("name"),
+          nb::arg("options") = nb::make_tuple(), nb::kw_only(), nb::arg("file_name") = "",
+          nb::arg("first_line") = 1)
       .def_prop_ro("name", [](const Kernel& k) { return k.name(); })
       .def_prop_ro("params", params)
       .def_prop_ro("attributes", attributes)
-      .def("compile", [](const Kernel& k) { without_gil([&] { k.params(); k.attribute(0); }); })
+      .def("compile",
+           [](const Kernel& k) {
+             without_gil([&] {
+               k.params();
+               k.attribute(0);
+             });
+           })
       .def("__repr__", [](const Kernel& k) { return "<treadle.RawKernel " + k.name() + ">"; });
   for (const KernelAttribute& row : kAttributes)
-    cls.def_prop_ro(row.name, [number = row.number](const Kernel& k) { return attribute(k, number); });
+    cls.def_prop_ro(row.name,
+                    [number = row.number](const Kernel& k) { return attribute(k, number); });
   cls.def("set_max_dynamic_shared_size_bytes", [](const Kernel& k, std::size_t bytes) {
     without_gil([&] { k.set_max_dynamic_shared(bytes); });
   });
@@ -238,13 +269,17 @@ void bind_kernel(nb::module_& m) {
   cls.def("__init__", make_module, nb::arg("code"), nb::arg("options") = nb::make_tuple(),
           nb::arg("name_expressions") = nb::make_tuple(), nb::kw_only(), nb::arg("file_name") = "",
           nb::arg("first_line") = 1)
-      .def("get_function", [](const Module& m, const std::string& n) { return without_gil([&] { return m.get(n); }); })
+      .def("get_function",
+           [](const Module& m, const std::string& n) {
+             return without_gil([&] { return m.get(n); });
+           })
       .def("get_global",
            [](const Module& m, const std::string& n) {
              auto [pointer, bytes] = without_gil([&] { return m.global(n); });
              return Pointer{pointer, bytes};
            })
-      .def_prop_ro("kernel_names", [](const Module& m) { return without_gil([&] { return m.kernel_names(); }); });
+      .def_prop_ro("kernel_names",
+                   [](const Module& m) { return without_gil([&] { return m.kernel_names(); }); });
   nb::setattr(cls, "__module__", nb::str("treadle"));
 }
 

@@ -1,4 +1,5 @@
-// Operators of ndarray, function of every operation and reduction: loops over the rows of include/treadle/ops.h.
+// Operators of ndarray, function of every operation and reduction: loops over the rows of
+// include/treadle/ops.h.
 
 #include "bind.h"
 #include "treadle/ops.h"
@@ -6,22 +7,31 @@
 namespace td::python {
 namespace {
 
-std::string text(std::string_view view) { return std::string(view); }
-
-nb::object not_implemented() { return nb::borrow(Py_NotImplemented); }
-
-Array run(Op op, std::initializer_list<Operand> operands, const Array& out = {}, std::optional<DType> dtype = {}) {
-  return without_gil([&] { return apply(op, std::span<const Operand>(operands.begin(), operands.size()), out, dtype); });
+std::string text(std::string_view view) {
+  return std::string(view);
 }
 
-// Another array library's operand gets its chance (NotImplemented); a host array is refused with the cure.
+nb::object not_implemented() {
+  return nb::borrow(Py_NotImplemented);
+}
+
+Array run(Op op, std::initializer_list<Operand> operands, const Array& out = {},
+          std::optional<DType> dtype = {}) {
+  return without_gil([&] {
+    return apply(op, std::span<const Operand>(operands.begin(), operands.size()), out, dtype);
+  });
+}
+
+// Another array library's operand gets its chance (NotImplemented); a host array is refused with
+// the cure.
 bool foreign(nb::handle object) {
   return nb::hasattr(object, "__array_ufunc__") && !nb::hasattr(object, "__array_interface__");
 }
 
 std::optional<Operand> other_operand(nb::handle object) {
   if (auto operand = to_operand(object)) return operand;
-  if (nb::hasattr(object, "__array_interface__") || PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()))
+  if (nb::hasattr(object, "__array_interface__") || PyList_Check(object.ptr()) ||
+      PyTuple_Check(object.ptr()))
     return require_operand(object);  // throws
   return {};
 }
@@ -53,9 +63,12 @@ Array product(const Array& a, const Array& b) {
 
 void bind_matmul_operators(nb::class_<Array>& cls) {
   cls.def("__matmul__", [](const Array& a, nb::object b) {
-    return foreign(b) && !as_array(b) ? not_implemented() : wrap(product(a, to_array(b, "the right operand of @")));
+    return foreign(b) && !as_array(b) ? not_implemented()
+                                      : wrap(product(a, to_array(b, "the right operand of @")));
   });
-  cls.def("__rmatmul__", [](const Array& a, nb::object b) { return product(to_array(b, "the left operand of @"), a); });
+  cls.def("__rmatmul__", [](const Array& a, nb::object b) {
+    return product(to_array(b, "the left operand of @"), a);
+  });
   cls.def("__imatmul__", [](nb::object self, nb::object b) {
     Array result = product(*as_array(self), to_array(b, "the right operand of @"));
     without_gil([&] { copy_into(*as_array(self), result); });
@@ -76,12 +89,15 @@ void each_name(std::string_view name, std::string_view aliases, const F& define)
 
 // An operation of scalars alone: the first becomes an array of NumPy's default type.
 Operand as_some_array(Operand operand) {
-  constexpr DType kinds[] = {DType::bool_, DType::int64, DType::uint64, DType::float64, DType::complex128};
-  if (auto* scalar = std::get_if<Scalar>(&operand)) return full({}, *scalar, kinds[scalar->index()]);
+  constexpr DType kinds[] = {DType::bool_, DType::int64, DType::uint64, DType::float64,
+                             DType::complex128};
+  if (auto* scalar = std::get_if<Scalar>(&operand))
+    return full({}, *scalar, kinds[scalar->index()]);
   return operand;
 }
 
-Array call_operation(Op op, std::vector<Operand> operands, const Array& out, std::optional<DType> dtype) {
+Array call_operation(Op op, std::vector<Operand> operands, const Array& out,
+                     std::optional<DType> dtype) {
   return without_gil([&] {
     bool any = static_cast<bool>(out);
     for (const Operand& x : operands) any = any || std::holds_alternative<Array>(x);
@@ -101,26 +117,42 @@ void bind_operation(nb::module_& m, const OpInfo& row, const std::string& name) 
   Op op = row.op;
   switch (row.arity()) {
     case 1:
-      m.def(name.c_str(), [op](handle x, handle out, handle dtype) {
-        return finish(call_operation(op, {require_operand(x)}, to_out(out), to_optional_dtype(dtype)), out);
-      }, arg("x"), arg("out").none() = none(), nb::kw_only(), arg("dtype").none() = none());
+      m.def(
+          name.c_str(),
+          [op](handle x, handle out, handle dtype) {
+            return finish(
+                call_operation(op, {require_operand(x)}, to_out(out), to_optional_dtype(dtype)),
+                out);
+          },
+          arg("x"), arg("out").none() = none(), nb::kw_only(), arg("dtype").none() = none());
       break;
     case 2:
-      m.def(name.c_str(), [op](handle x1, handle x2, handle out, handle dtype) {
-        return finish(call_operation(op, {require_operand(x1), require_operand(x2)}, to_out(out),
-                                     to_optional_dtype(dtype)), out);
-      }, arg("x1"), arg("x2"), arg("out").none() = none(), nb::kw_only(), arg("dtype").none() = none());
+      m.def(
+          name.c_str(),
+          [op](handle x1, handle x2, handle out, handle dtype) {
+            return finish(call_operation(op, {require_operand(x1), require_operand(x2)},
+                                         to_out(out), to_optional_dtype(dtype)),
+                          out);
+          },
+          arg("x1"), arg("x2"), arg("out").none() = none(), nb::kw_only(),
+          arg("dtype").none() = none());
       break;
     default:
-      m.def(name.c_str(), [op](handle x, handle y, handle z, handle out, handle dtype) {
-        return finish(call_operation(op, {require_operand(x), require_operand(y), require_operand(z)}, to_out(out),
-                                     to_optional_dtype(dtype)), out);
-      }, arg("x"), arg("y"), arg("z"), arg("out").none() = none(), nb::kw_only(), arg("dtype").none() = none());
+      m.def(
+          name.c_str(),
+          [op](handle x, handle y, handle z, handle out, handle dtype) {
+            return finish(
+                call_operation(op, {require_operand(x), require_operand(y), require_operand(z)},
+                               to_out(out), to_optional_dtype(dtype)),
+                out);
+          },
+          arg("x"), arg("y"), arg("z"), arg("out").none() = none(), nb::kw_only(),
+          arg("dtype").none() = none());
   }
 }
 
-nb::object call_reduction(Reduction reduction, nb::handle x, nb::handle axis, nb::handle dtype, nb::handle out,
-                          bool keepdims) {
+nb::object call_reduction(Reduction reduction, nb::handle x, nb::handle axis, nb::handle dtype,
+                          nb::handle out, bool keepdims) {
   std::optional<Axes> axes = to_axes(axis);
   std::optional<DType> type = to_optional_dtype(dtype);
   Array target = to_out(out);
@@ -134,11 +166,14 @@ nb::object call_reduction(Reduction reduction, nb::handle x, nb::handle axis, nb
 // A module's function has its array as a named argument, a method as self.
 template <class Target, class F, class... Args>
 void define_reduction(Target& target, const std::string& name, F&& function, const Args&... args) {
-  if constexpr (std::is_same_v<Target, nb::module_>) target.def(name.c_str(), function, nb::arg("a"), args...);
-  else target.def(name.c_str(), function, args...);
+  if constexpr (std::is_same_v<Target, nb::module_>)
+    target.def(name.c_str(), function, nb::arg("a"), args...);
+  else
+    target.def(name.c_str(), function, args...);
 }
 
-// NumPy's positional order: accumulating reductions take dtype before out, the others have no dtype.
+// NumPy's positional order: accumulating reductions take dtype before out, the others have no
+// dtype.
 template <class Target>
 void bind_reduction(Target& target, const ReductionInfo& row, const std::string& name) {
   using nb::arg, nb::handle;
@@ -148,7 +183,8 @@ void bind_reduction(Target& target, const ReductionInfo& row, const std::string&
     auto call = [r](handle a, handle axes, handle dtype, handle target_array, bool keepdims) {
       return call_reduction(r, a, axes, dtype, target_array, keepdims);
     };
-    define_reduction(target, name, call, axis, arg("dtype").none() = nb::none(), out, arg("keepdims") = false);
+    define_reduction(target, name, call, axis, arg("dtype").none() = nb::none(), out,
+                     arg("keepdims") = false);
   } else {
     auto call = [r](handle a, handle axes, handle target_array, bool keepdims) {
       return call_reduction(r, a, axes, nb::none(), target_array, keepdims);
@@ -159,7 +195,8 @@ void bind_reduction(Target& target, const ReductionInfo& row, const std::string&
 
 nb::object call_matmul(nb::handle a, nb::handle b, nb::handle out) {
   Array target = to_out(out);
-  Array result = product(to_array(a, "the first operand of matmul"), to_array(b, "the second operand of matmul"));
+  Array result = product(to_array(a, "the first operand of matmul"),
+                         to_array(b, "the second operand of matmul"));
   if (!target) return wrap(std::move(result));
   without_gil([&] { copy_into(target, result); });
   return nb::borrow(out);
@@ -173,7 +210,8 @@ void bind_operators(nb::class_<Array>& cls) {
     if (row.arity() == 2) {
       bind_binary_operator(cls, row);
     } else {
-      cls.def(("__" + text(row.dunder) + "__").c_str(), [op = row.op](const Array& a) { return run(op, {a}); });
+      cls.def(("__" + text(row.dunder) + "__").c_str(),
+              [op = row.op](const Array& a) { return run(op, {a}); });
     }
   }
   bind_matmul_operators(cls);

@@ -1,4 +1,5 @@
-// A raw device address in Python: what RawModule.get_global answers, and what a kernel's pointer parameter takes.
+// A raw device address in Python: what RawModule.get_global answers, and what a kernel's pointer
+// parameter takes.
 #pragma once
 
 #include "bind.h"

@@ -25,7 +25,8 @@ Array draw(LockedGenerator& g, const F& use) {
 
 void bind_random(nb::module_& m) {
   nb::class_<LockedGenerator>(m, "Generator")
-      .def("__init__", [](LockedGenerator* self, std::uint64_t seed) { new (self) LockedGenerator(seed); })
+      .def("__init__",
+           [](LockedGenerator* self, std::uint64_t seed) { new (self) LockedGenerator(seed); })
       .def("random",
            [](LockedGenerator& g, nb::handle shape, nb::handle dtype) {
              Shape s = to_shape(shape);
@@ -38,7 +39,8 @@ void bind_random(nb::module_& m) {
              DType d = to_dtype(dtype);
              return draw(g, [&](Generator& r) { return r.standard_normal(s, d); });
            })
-      .def("integers", [](LockedGenerator& g, std::int64_t low, std::int64_t high, nb::handle shape, nb::handle dtype) {
+      .def("integers", [](LockedGenerator& g, std::int64_t low, std::int64_t high, nb::handle shape,
+                          nb::handle dtype) {
         Shape s = to_shape(shape);
         DType d = to_dtype(dtype);
         return draw(g, [&](Generator& r) { return r.integers(low, high, s, d); });

@@ -10,7 +10,8 @@ namespace {
 class HostView {
  public:
   HostView(nb::handle object, bool writable) {
-    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_STRIDED | (writable ? PyBUF_WRITABLE : 0)) != 0)
+    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_STRIDED | (writable ? PyBUF_WRITABLE : 0)) !=
+        0)
       throw nb::python_error();
     shape.assign(view_.shape, view_.shape + view_.ndim);
     strides.assign(view_.strides, view_.strides + view_.ndim);
@@ -30,7 +31,8 @@ class HostView {
 Array upload(nb::handle host, bool blocking) {
   DType dtype = to_dtype(host.attr("dtype"));
   HostView view(host, false);
-  return without_gil([&] { return from_host(view.data(), view.shape, view.strides, dtype, blocking); });
+  return without_gil(
+      [&] { return from_host(view.data(), view.shape, view.strides, dtype, blocking); });
 }
 
 // `host` is a writable NumPy array.
@@ -39,7 +41,8 @@ void download(const Array& array, nb::handle host, bool blocking) {
   HostView view(host, true);
   if (dtype != array.dtype())
     throw TypeError("out has dtype " + std::string(info(dtype).numpy) + ", the array " +
-                    std::string(info(array.dtype()).numpy) + "; convert on the device first: asnumpy(x.astype(...))");
+                    std::string(info(array.dtype()).numpy) +
+                    "; convert on the device first: asnumpy(x.astype(...))");
   if (view.shape != array.shape()) throw ValueError("out has another shape than the array");
   without_gil([&] { to_host(array, view.data(), view.strides, blocking); });
 }
@@ -61,7 +64,8 @@ std::pair<int, int> dlpack_device(const Array& array) {
   return {nb::device::cuda::value, device.ordinal()};
 }
 
-// An object with nanobind's __dlpack__, over the array's own memory. All work on the array has finished.
+// An object with nanobind's __dlpack__, over the array's own memory. All work on the array has
+// finished.
 nb::object exporter(nb::handle self) {
   const Array& array = to_array(self, "the exported object");
   std::uint64_t address = without_gil([&] {
@@ -71,14 +75,17 @@ nb::object exporter(nb::handle self) {
   });
   std::vector<std::size_t> shape(array.shape().begin(), array.shape().end());
   std::vector<std::int64_t> strides;
-  for (std::int64_t s : array.strides()) strides.push_back(s / static_cast<std::int64_t>(itemsize(array.dtype())));
+  for (std::int64_t s : array.strides())
+    strides.push_back(s / static_cast<std::int64_t>(itemsize(array.dtype())));
   auto [type, id] = dlpack_device(array);
-  nb::ndarray<nb::array_api> view(reinterpret_cast<void*>(address), shape.size(), shape.data(), self, strides.data(),
-                                  dlpack_dtype(array.dtype()), type, id);
+  nb::ndarray<nb::array_api> view(reinterpret_cast<void*>(address), shape.size(), shape.data(),
+                                  self, strides.data(), dlpack_dtype(array.dtype()), type, id);
   return nb::cast(view, nb::rv_policy::reference);
 }
 
-nb::object dlpack(nb::handle self, nb::kwargs options) { return exporter(self).attr("__dlpack__")(**options); }
+nb::object dlpack(nb::handle self, nb::kwargs options) {
+  return exporter(self).attr("__dlpack__")(**options);
+}
 
 }  // namespace
 

@@ -1,24 +1,24 @@
 """CUDA for Python that runs with or without a GPU.
 
-Arrays with NumPy's semantics (``treadle.asarray``, ``treadle.sqrt`` …), kernels in CUDA C++ (``treadle.RawKernel``), and
-devices, streams and events (``treadle.cuda``). The same program runs on an NVIDIA GPU and, without one, on the software
-device. ``TREADLE_DEVICE`` chooses: ``auto`` (default), ``cuda[:N]`` or ``soft[:N]``.
+Arrays with NumPy's semantics (``treadle.asarray``, ``treadle.sqrt`` …), kernels in CUDA C++
+(``treadle.RawKernel``), and devices, streams and events (``treadle.cuda``). The same program runs on
+an NVIDIA GPU and, without one, on the software device. ``TREADLE_DEVICE`` chooses: ``auto``
+(default), ``cuda[:N]`` or ``soft[:N]``.
 """
 
 import importlib as _importlib
 
 import numpy as _np
 
-from . import _libraries
-from . import _treadle
+from . import _libraries, _treadle
 
 _libraries.announce()
 
+from . import _array as _array  # noqa: E402  (gives ndarray its Python methods)
+from ._creation import *  # noqa: E402
+from ._functions import *  # noqa: E402
 from ._treadle import RawKernel, RawModule, __version__, ndarray  # noqa: E402
 from .errors import CompileError, CUDAError, InternalError, OutOfMemoryError  # noqa: E402
-from ._creation import *  # noqa: E402, F403
-from ._functions import *  # noqa: E402, F403
-from . import _array as _array  # noqa: E402  (gives ndarray its Python methods)
 
 # Every operation and reduction of the tables; a function of _functions.py of the same name knows more and stays.
 for _name in _treadle.operations + _treadle.reductions:

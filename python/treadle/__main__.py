@@ -12,7 +12,11 @@ COMMANDS = {
 
 def usage():
     lines = [f"  {name:8} {text}" for name, (_, text) in COMMANDS.items()]
-    return "usage: treadle COMMAND [OPTIONS]\n\n" + "\n".join(lines) + "\n\n`treadle COMMAND --help` says more.\n"
+    return (
+        "usage: treadle COMMAND [OPTIONS]\n\n"
+        + "\n".join(lines)
+        + "\n\n`treadle COMMAND --help` says more.\n"
+    )
 
 
 def main(argv=None):

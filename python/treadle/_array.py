@@ -65,15 +65,24 @@ _UFUNC_NAMES = {"bitwise_count": None}
 def _array_ufunc(self, ufunc, method, *inputs, out=None, dtype=None, **options):
     """np.add(x, y) on treadle arrays runs treadle.add on the device."""
     function = getattr(_treadle, ufunc.__name__, None) if ufunc.nout == 1 else None
-    if any(not isinstance(x, (ndarray, np.ndarray, np.generic, bool, int, float, complex)) for x in inputs):
+    if any(
+        not isinstance(x, (ndarray, np.ndarray, np.generic, bool, int, float, complex))
+        for x in inputs
+    ):
         return NotImplemented
     if method == "reduce" and ufunc.__name__ in _REDUCE:
         options.pop("initial", None), options.pop("where", None)
-        return _REDUCE[ufunc.__name__](inputs[0], options.get("axis", 0), keepdims=options.get("keepdims", False))
+        return _REDUCE[ufunc.__name__](
+            inputs[0], options.get("axis", 0), keepdims=options.get("keepdims", False)
+        )
     if function is None or method != "__call__":
-        raise NotImplementedError(f"numpy.{ufunc.__name__}.{method} is not supported for treadle arrays yet")
+        raise NotImplementedError(
+            f"numpy.{ufunc.__name__}.{method} is not supported for treadle arrays yet"
+        )
     if options.keys() - {"casting", "order", "subok"}:
-        raise NotImplementedError(f"numpy.{ufunc.__name__}: {', '.join(sorted(options))} is not supported yet")
+        raise NotImplementedError(
+            f"numpy.{ufunc.__name__}: {', '.join(sorted(options))} is not supported yet"
+        )
     out = out[0] if out else None
     return function(*inputs, out=out) if dtype is None else function(*inputs, out=out, dtype=dtype)
 
@@ -90,15 +99,23 @@ def _array_function(self, function, types, args, kwargs):
 
     if not all(issubclass(t, (ndarray, np.generic)) for t in types):
         return NotImplemented
-    own = getattr(treadle, function.__name__, None) if (function.__module__ or "") == "numpy" else None
+    own = (
+        getattr(treadle, function.__name__, None)
+        if (function.__module__ or "") == "numpy"
+        else None
+    )
     if own is None:
-        raise NotImplementedError(f"{function.__module__}.{function.__name__} is not supported for treadle arrays yet")
+        raise NotImplementedError(
+            f"{function.__module__}.{function.__name__} is not supported for treadle arrays yet"
+        )
     return own(*args, **kwargs)
 
 
 def _dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
     options = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
-    return _treadle._dlpack(self, **{key: value for key, value in options.items() if value is not None})
+    return _treadle._dlpack(
+        self, **{key: value for key, value in options.items() if value is not None}
+    )
 
 
 def _install():

@@ -31,7 +31,9 @@ def asarray(a, dtype=None, order=None, *, copy=None, blocking=False):
 
 
 def _from_device(a, dtype, order, copy):
-    wrong_order = (order == "C" and not a.flags.c_contiguous) or (order == "F" and not a.flags.f_contiguous)
+    wrong_order = (order == "C" and not a.flags.c_contiguous) or (
+        order == "F" and not a.flags.f_contiguous
+    )
     same_type = dtype is None or np.dtype(dtype) == a.dtype
     if copy is False and (wrong_order or not same_type):
         raise ValueError("a copy is needed for this dtype or order; leave copy=None")
@@ -77,7 +79,9 @@ def asnumpy(a, out=None, *, order="C", stream=None, blocking=True):
 
 
 def _wants_f(a, order):
-    return order == "F" or (order in ("K", "A") and a.flags.f_contiguous and not a.flags.c_contiguous)
+    return order == "F" or (
+        order in ("K", "A") and a.flags.f_contiguous and not a.flags.c_contiguous
+    )
 
 
 def arange(start, stop=None, step=1, dtype=None):
@@ -87,7 +91,9 @@ def arange(start, stop=None, step=1, dtype=None):
     if step == 0:
         raise ZeroDivisionError("arange: step must not be zero")
     if dtype is None:
-        dtype = np.result_type(*(type(x) if type(x) in (int, float) else np.asarray(x) for x in (start, stop, step)))
+        dtype = np.result_type(
+            *(type(x) if type(x) in (int, float) else np.asarray(x) for x in (start, stop, step))
+        )
         if dtype.kind == "b":
             dtype = np.dtype(np.int64)
     return _treadle._arange(float(start), float(stop), float(step), dtype)

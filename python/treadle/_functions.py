@@ -22,7 +22,9 @@ argmax, argmin = _treadle.argmax, _treadle.argmin
 def _own(a, function):
     if isinstance(a, ndarray):
         return a
-    raise TypeError(f"{function} takes treadle arrays, not {type(a).__name__}; use treadle.asarray(x) first")
+    raise TypeError(
+        f"{function} takes treadle arrays, not {type(a).__name__}; use treadle.asarray(x) first"
+    )
 
 
 # ---- shape ----
@@ -225,7 +227,7 @@ def around(a, decimals=0, out=None):
         return _treadle.positive(a if a.dtype.kind != "b" else a.astype(np.float16), out)
     if decimals == 0:
         return _treadle.rint(a, out)
-    scale = 10.0**builtins.abs(decimals)
+    scale = 10.0 ** builtins.abs(decimals)
     scaled = a * scale if decimals > 0 else a / scale
     rounded = _treadle.rint(scaled)
     result = rounded / scale if decimals > 0 else rounded * scale
@@ -245,7 +247,9 @@ def dot(a, b, out=None):
     if not isinstance(a, ndarray) or not isinstance(b, ndarray) or a.ndim == 0 or b.ndim == 0:
         return _treadle.multiply(a, b, out)
     if b.ndim > 2:
-        raise NotImplementedError("dot with a right operand of more than two dimensions is not supported yet; use matmul")
+        raise NotImplementedError(
+            "dot with a right operand of more than two dimensions is not supported yet; use matmul"
+        )
     return _treadle.matmul(a, b, out)
 
 

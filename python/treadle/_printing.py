@@ -10,8 +10,10 @@ def _head_and_tail(a):
     edge = np.get_printoptions()["edgeitems"]
     picked = a
     pieces = []
-    for axis, n in enumerate(a.shape):
-        pieces.append([slice(None)] if n <= 2 * edge + 1 else [slice(0, edge + 1), slice(n - edge, n)])
+    for n in a.shape:
+        pieces.append(
+            [slice(None)] if n <= 2 * edge + 1 else [slice(0, edge + 1), slice(n - edge, n)]
+        )
     shape = tuple(min(n, 2 * edge + 1) for n in a.shape)
     host = np.empty(shape, a.dtype)
     for source, target in _blocks(pieces, shape):
@@ -38,7 +40,9 @@ def _body(a, prefix, suffix=""):
     options = np.get_printoptions()
     if a.size <= options["threshold"]:
         return np.array2string(asnumpy(a), separator=", ", prefix=prefix, suffix=suffix)
-    return np.array2string(_head_and_tail(a), separator=", ", prefix=prefix, suffix=suffix, threshold=0)
+    return np.array2string(
+        _head_and_tail(a), separator=", ", prefix=prefix, suffix=suffix, threshold=0
+    )
 
 
 def array_repr(a):

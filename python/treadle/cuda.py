@@ -1,7 +1,16 @@
 """Devices, streams, events and memory, by CuPy's names."""
 
 from . import _treadle
-from ._treadle import Device, Event, MemoryPool, Pointer, Stream, devices, get_current_stream, get_elapsed_time
+from ._treadle import (
+    Device,
+    Event,
+    MemoryPool,
+    Pointer,
+    Stream,
+    devices,
+    get_current_stream,
+    get_elapsed_time,
+)
 
 __all__ = [
     "Device", "Event", "MemoryPool", "Pointer", "Stream", "devices", "get_current_stream", "get_default_memory_pool",

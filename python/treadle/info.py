@@ -7,7 +7,9 @@ from . import _treadle, config
 
 
 def main(argv=None):
-    p = argparse.ArgumentParser(prog="treadle info", description="Shows what Treadle found on this machine.")
+    p = argparse.ArgumentParser(
+        prog="treadle info", description="Shows what Treadle found on this machine."
+    )
     p.add_argument("--json", action="store_true", help="print one JSON object")
     options = p.parse_args(argv)
     facts = config.show()
@@ -16,7 +18,11 @@ def main(argv=None):
         print(json.dumps(facts, indent=1))
     else:
         print_text(facts)
-    usable = [kind for kind, rungs in facts["ladders"].items() if all(r["status"] == "PASS" for r in rungs)]
+    usable = [
+        kind
+        for kind, rungs in facts["ladders"].items()
+        if all(r["status"] == "PASS" for r in rungs)
+    ]
     return 0 if usable else 1
 
 

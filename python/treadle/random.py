@@ -6,7 +6,18 @@ import numpy as np
 
 from . import _treadle
 
-__all__ = ["Generator", "default_rng", "normal", "rand", "randint", "randn", "random", "seed", "standard_normal", "uniform"]
+__all__ = [
+    "Generator",
+    "default_rng",
+    "normal",
+    "rand",
+    "randint",
+    "randn",
+    "random",
+    "seed",
+    "standard_normal",
+    "uniform",
+]
 
 
 def _size(size):
@@ -17,7 +28,9 @@ class Generator:
     """A stream of random arrays, by the names of ``numpy.random.Generator``."""
 
     def __init__(self, seed=None):
-        self._core = _treadle.Generator(secrets.randbits(64) if seed is None else int(seed) & (2**64 - 1))
+        self._core = _treadle.Generator(
+            secrets.randbits(64) if seed is None else int(seed) & (2**64 - 1)
+        )
 
     def random(self, size=None, dtype=np.float64):
         """Uniform in [0, 1)."""

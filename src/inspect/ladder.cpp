@@ -1,4 +1,5 @@
-// The discovery ladder: from the driver library to a kernel whose result is compared, each rung its own result.
+// The discovery ladder: from the driver library to a kernel whose result is compared, each rung its
+// own result.
 #include <array>
 #include <functional>
 
@@ -65,8 +66,8 @@ std::string copy_back(Climb& climb) {
 std::string compare(Climb& climb) {
   for (int i = 0; i < kCount; ++i)
     if (climb.host[i] != 3 * i + 1)
-      throw ValueError("element " + std::to_string(i) + " is " + std::to_string(climb.host[i]) + ", expected " +
-                       std::to_string(3 * i + 1));
+      throw ValueError("element " + std::to_string(i) + " is " + std::to_string(climb.host[i]) +
+                       ", expected " + std::to_string(3 * i + 1));
   return "100 elements equal";
 }
 
@@ -75,14 +76,15 @@ struct Step {
   std::string (*take)(Climb&);
 };
 constexpr Step kSteps[] = {
-    {"context", open_context},  {"compiler", find_compiler}, {"compile", compile_kernel},
+    {"context", open_context}, {"compiler", find_compiler}, {"compile", compile_kernel},
     {"launch", launch_kernel}, {"copy back", copy_back},    {"compare", compare},
 };
 
 }  // namespace
 
 std::vector<Rung> ladder(std::string_view kind) {
-  const driver::Provider& provider = kind == "cuda" ? driver::nvidia_provider() : driver::software_provider();
+  const driver::Provider& provider =
+      kind == "cuda" ? driver::nvidia_provider() : driver::software_provider();
   std::vector<Rung> result;
   std::string failed;
   for (const driver::Rung& rung : driver::discovery(provider)) {
@@ -109,12 +111,16 @@ std::vector<Rung> ladder(std::string_view kind) {
   return result;
 }
 
-bool compiler_loaded() { return base::cc_plugin_loaded(); }
+bool compiler_loaded() {
+  return base::cc_plugin_loaded();
+}
 
 void set_library_search_path(std::vector<std::string> folders) {
   driver::set_library_search_path(std::move(folders));
 }
 
-std::string version() { return base::kVersion; }
+std::string version() {
+  return base::kVersion;
+}
 
 }  // namespace td::diagnose

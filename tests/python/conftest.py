@@ -13,7 +13,6 @@ os.environ["TREADLE_DEVICE"] = WANTED
 
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
-
 import treadle as td  # noqa: E402
 from treadle import cuda  # noqa: E402
 
@@ -37,7 +36,9 @@ def pytest_report_header(config):
 def pytest_sessionstart(session):
     device = cuda.Device()
     if WANTED != "auto" and device.name.partition(":")[0] != WANTED.partition(":")[0]:
-        raise pytest.UsageError(f"TREADLE_TEST_DEVICE asks for {WANTED}, but {device.name} answered")
+        raise pytest.UsageError(
+            f"TREADLE_TEST_DEVICE asks for {WANTED}, but {device.name} answered"
+        )
     proof_of_execution()
 
 

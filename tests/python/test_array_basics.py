@@ -8,7 +8,6 @@ import pickle
 
 import numpy as np
 import pytest
-
 import treadle as td
 
 
@@ -30,7 +29,12 @@ def test_attributes(x, host, device):
     assert x.device == device
     assert x.data.ptr % 256 == 0
     assert (x[1].data.ptr - x.data.ptr) == host.strides[0]
-    assert x.flags.c_contiguous and x.flags["WRITEABLE"] and not x.T.flags.c_contiguous and x.T.flags.f_contiguous
+    assert (
+        x.flags.c_contiguous
+        and x.flags["WRITEABLE"]
+        and not x.T.flags.c_contiguous
+        and x.T.flags.f_contiguous
+    )
 
 
 KEYS = [
@@ -99,7 +103,9 @@ def test_len_and_iteration(x):
 
 def test_numbers():
     one = td.asarray([[3]])
-    assert int(one) == 3 and float(one) == 3.0 and complex(one) == 3 and bool(one) and one.item() == 3
+    assert (
+        int(one) == 3 and float(one) == 3.0 and complex(one) == 3 and bool(one) and one.item() == 3
+    )
     assert [10, 11, 12, 13][td.asarray(2)] == 12
     assert isinstance(td.asarray(True).item(), bool)
     assert td.asarray(2**63, dtype=np.uint64).item() == 2**63
@@ -193,7 +199,11 @@ def test_cuda_array_interface_exists_on_a_gpu_only(software):
     assert hasattr(x, "__cuda_array_interface__") is not software
     if not software:
         facts = x.__cuda_array_interface__
-        assert facts["shape"] == (2, 3) and facts["typestr"] == "<f4" and facts["data"] == (x.data.ptr, False)
+        assert (
+            facts["shape"] == (2, 3)
+            and facts["typestr"] == "<f4"
+            and facts["data"] == (x.data.ptr, False)
+        )
         assert facts["version"] == 3 and facts["strides"] is None
 
 

@@ -4,7 +4,6 @@ import threading
 
 import numpy as np
 import pytest
-
 import treadle as td
 from treadle import cuda
 
@@ -126,7 +125,8 @@ def test_pool_limit_with_a_free_block_in_the_way(python):
         "y = td.empty(48 << 20, np.uint8); y[0] = 1; y.flush()\n"
         "assert pool.total_bytes() <= 64 << 20, pool.total_bytes()\n"
         "try:\n    z = td.empty(48 << 20, np.uint8); z[0] = 1; z.flush()\n"
-        "except td.OutOfMemoryError as e: print('refused', isinstance(e, MemoryError), '48' in str(e) or '50331648' in str(e))\n"
+        "except td.OutOfMemoryError as e:\n"
+        "    print('refused', isinstance(e, MemoryError), '48' in str(e) or '50331648' in str(e))\n"
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["refused", "True", "True"]

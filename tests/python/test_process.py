@@ -57,11 +57,14 @@ EXITS = {
     "live arrays and pending work": "x = td.ones(1000); y = td.sqrt(x + 1) * 2",
     "live pool": "x = td.zeros(1 << 20); x.flush(); td.get_default_memory_pool()",  # inducer/pycuda#74
     "running kernel": (
-        "k = td.RawKernel('extern \"C\" __global__ void k(float* o, int n) "
+        'k = td.RawKernel(\'extern "C" __global__ void k(float* o, int n) '
         "{ float x = 1; for (int i = 0; i < n; ++i) x = x * 0.9f + 1; o[0] = x; }', 'k')\n"
         "o = td.zeros(1, 'f4'); k((1,), (1,), (o, 3000000))"
     ),
-    "objects in a cycle": "class A: pass\na = A(); a.a = a; a.x = td.ones(5); a.s = td.cuda.Stream(); a.e = td.cuda.Event()",
+    "objects in a cycle": (
+        "class A: pass\n"
+        "a = A(); a.a = a; a.x = td.ones(5); a.s = td.cuda.Stream(); a.e = td.cuda.Event()"
+    ),
     "a view of a dead name": "v = td.ones((100, 100))[3:5]; v += 1",
     "a daemon thread": (
         "import threading, time\n"

@@ -5,7 +5,6 @@ The public reports whose right value is tested here are named by repository and 
 
 import numpy as np
 import pytest
-
 import treadle as td
 from treadle import cuda
 
@@ -135,14 +134,19 @@ def test_wrong_dtype_behind_a_pointer_is_refused(kernel, dtype):
 
 @pytest.mark.parametrize(
     "view",
-    [lambda x: x[:, :4], lambda x: x.T, lambda x: td.broadcast_to(x[0, :1], (8,)), lambda x: x[:, ::-1]],
+    [
+        lambda x: x[:, :4],
+        lambda x: x.T,
+        lambda x: td.broadcast_to(x[0, :1], (8,)),
+        lambda x: x[:, ::-1],
+    ],
     ids=["columns", "transposed", "broadcast", "reversed"],
 )
 def test_view_that_is_not_contiguous_is_refused(kernel, view):
     """cupy/cupy#7267 and #3095: CuPy gives the kernel the base memory, silently."""
     x = td.arange(10, dtype=np.float32).reshape(2, 5)
     out = td.full(1, -1, np.float32)
-    with pytest.raises(REFUSED, match="'p'.*contiguous"):
+    with pytest.raises(REFUSED, match=r"'p'.*contiguous"):
         kernel("fifth")((1,), (1,), (out, view(x)))
     assert out.item() == -1
 
@@ -232,7 +236,9 @@ def test_limits_are_named(kernel, grid, block, words):
     assert out[3].item() == 1
 
 
-@pytest.mark.parametrize("grid, block", [((0,), (1,)), ((1,), (0,)), ((-1,), (1,)), ((), (1,)), ((1, 1, 1, 1), (1,))])
+@pytest.mark.parametrize(
+    "grid, block", [((0,), (1,)), ((1,), (0,)), ((-1,), (1,)), ((), (1,)), ((1, 1, 1, 1), (1,))]
+)
 def test_impossible_shapes_are_refused(kernel, grid, block):
     with pytest.raises((ValueError, td.CUDAError)):
         kernel("where_am_i")(grid, block, (td.zeros(6, np.int32),))
@@ -339,7 +345,10 @@ def test_parameter_names_and_types(kernel, software):
 
 
 def test_static_shared_memory_is_counted():
-    source = 'extern "C" __global__ void k(int* o) { __shared__ int s[100]; s[threadIdx.x] = 1; __syncthreads(); o[0] = s[0]; }'
+    source = (
+        'extern "C" __global__ void k(int* o) '
+        "{ __shared__ int s[100]; s[threadIdx.x] = 1; __syncthreads(); o[0] = s[0]; }"
+    )
     assert td.RawKernel(source, "k").shared_size_bytes == 400
 
 

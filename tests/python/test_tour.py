@@ -12,8 +12,7 @@ KEYS = {"name", "status", "reason", "device", "figures", "asked"}
 
 
 def tour(python, *arguments, **environment):
-    done = python("", "-m", "treadle", "tour", *arguments, **environment)
-    return done
+    return python("", "-m", "treadle", "tour", *arguments, **environment)
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +22,11 @@ def soft_tour(tmp_path_factory):
     import subprocess
     import sys
 
-    env = {**os.environ, "TREADLE_DEVICE": "auto", "TREADLE_CACHE_DIR": str(tmp_path_factory.mktemp("cache"))}
+    env = {
+        **os.environ,
+        "TREADLE_DEVICE": "auto",
+        "TREADLE_CACHE_DIR": str(tmp_path_factory.mktemp("cache")),
+    }
     for key, value in HIDDEN.items():
         env.pop(key, None)
         if value is not None:
@@ -44,10 +47,16 @@ def need_software(software):
 
 def test_tour_passes_with_every_nvidia_file_hidden(soft_tour, report, software):
     need_software(software)
-    failed = [(step["name"], step["reason"]) for step in report["steps"] if step["asked"] and step["status"] != "PASS"]
+    failed = [
+        (step["name"], step["reason"])
+        for step in report["steps"]
+        if step["asked"] and step["status"] != "PASS"
+    ]
     assert failed == []
     assert soft_tour.returncode == 0 and report["verdict"] == "PASS" and report["problems"] == []
-    assert report["device"]["name"] == "soft:0" and report["device"]["evidence"] == "software device"
+    assert (
+        report["device"]["name"] == "soft:0" and report["device"]["evidence"] == "software device"
+    )
 
 
 def test_report_schema(report, software):
@@ -70,14 +79,34 @@ def test_every_part_of_the_tour_is_there(report, software):
     for name in names:
         group = name.partition(":")[0]
         counts[group] = counts.get(group, 0) + 1
-    assert counts == {"discovery": 9, "arrays": 4, "launches": 10, "blocks": 6, "mistakes": 6, "time": 4}
+    assert counts == {
+        "discovery": 9,
+        "arrays": 4,
+        "launches": 10,
+        "blocks": 6,
+        "mistakes": 6,
+        "time": 4,
+    }
     figures = {step["name"]: step["figures"] for step in report["steps"]}
-    assert figures["launches: vector addition of 10003"] == {"blocks": 40, "threads": 10240, "idle": 237}
+    assert figures["launches: vector addition of 10003"] == {
+        "blocks": 40,
+        "threads": 10240,
+        "idle": 237,
+    }
     assert figures["launches: vector addition of 0"] == {"blocks": 0, "threads": 0, "idle": 0}
     assert figures["arrays: quantities times prices"]["sum"] == 105
     assert figures["mistakes: no bounds check"]["foreign writes detected"] == 24
-    assert [row["threads a block"] for row in figures["time: block-size sweep"]["sweep"]] == [32, 64, 128, 256, 512, 1024]
-    assert [row["elements"] for row in figures["time: size sweep against NumPy"]["sweep"]] == [10**k for k in range(3, 8)]
+    assert [row["threads a block"] for row in figures["time: block-size sweep"]["sweep"]] == [
+        32,
+        64,
+        128,
+        256,
+        512,
+        1024,
+    ]
+    assert [row["elements"] for row in figures["time: size sweep against NumPy"]["sweep"]] == [
+        10**k for k in range(3, 8)
+    ]
 
 
 def test_software_time_is_never_called_gpu_time(report, software):
@@ -93,7 +122,9 @@ def test_requiring_a_gpu_without_one_fails(python):
     done = tour(python, "--require-gpu", "--json", **HIDDEN)
     report = json.loads(done.stdout)
     assert done.returncode == 1 and report["verdict"] == "FAIL"
-    assert "an NVIDIA GPU was required" in report["problems"] and "nothing ran" in report["problems"]
+    assert (
+        "an NVIDIA GPU was required" in report["problems"] and "nothing ran" in report["problems"]
+    )
     assert any(step["status"] == "FAIL" for step in report["steps"])
 
 

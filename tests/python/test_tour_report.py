@@ -4,7 +4,6 @@ import io
 
 import numpy as np
 import pytest
-
 import treadle as td
 from treadle import cuda, tour
 from treadle.tour import context, mistakes, report, timing
@@ -55,7 +54,11 @@ def test_outcomes_of_a_step(run):
     assert tour.take("a", lambda run: {"n": 1}, run).status == "PASS"
     assert tour.take("a", skip, run).status == "SKIPPED"
     outcome = tour.take("a", fail, run)
-    assert outcome.status == "FAIL" and outcome.reason == "RuntimeError: broken" and outcome.device == run.evidence
+    assert (
+        outcome.status == "FAIL"
+        and outcome.reason == "RuntimeError: broken"
+        and outcome.device == run.evidence
+    )
 
 
 @pytest.mark.parametrize(
@@ -79,12 +82,20 @@ def test_a_terminal_sees_progress_and_a_pipe_does_not(monkeypatch):
     for stream, live in ((Terminal(), True), (io.StringIO(), False)):
         out = report.Reporter(False, stream)
         out.progress("a long step")
-        out.add(report.Result("a long step", "PASS", "", "software device", {"t": [{"n": 1, "ms": 2.0}]}))
+        out.add(
+            report.Result(
+                "a long step", "PASS", "", "software device", {"t": [{"n": 1, "ms": 2.0}]}
+            )
+        )
         assert ("\r" in stream.getvalue()) is live
         assert "n  ms" in stream.getvalue()
 
 
 def test_crossover():
-    rows = [{"elements": 10, "NumPy/device": 0.5}, {"elements": 20, "NumPy/device": 2.0}, {"elements": 30, "NumPy/device": 3}]
+    rows = [
+        {"elements": 10, "NumPy/device": 0.5},
+        {"elements": 20, "NumPy/device": 2.0},
+        {"elements": 30, "NumPy/device": 3},
+    ]
     assert timing.crossover(rows) == "the device is faster from 20 elements on"
     assert "NumPy is faster" in timing.crossover(rows[:1])

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 import treadle as td
 from treadle import cuda
 
@@ -20,7 +19,13 @@ def test_round_trip(dtype, shape):
 
 @pytest.mark.parametrize(
     "view",
-    [lambda x: x[::2], lambda x: x[::-1], lambda x: x.T, lambda x: x[:, 3:1:-1], lambda x: np.broadcast_to(x[0], (4, 9))],
+    [
+        lambda x: x[::2],
+        lambda x: x[::-1],
+        lambda x: x.T,
+        lambda x: x[:, 3:1:-1],
+        lambda x: np.broadcast_to(x[0], (4, 9)),
+    ],
 )
 def test_host_strides_do_not_matter(view):
     host = view(np.arange(72.0).reshape(8, 9))
@@ -100,7 +105,9 @@ def test_set_is_by_index_not_by_byte():
         g.set(np.zeros((4, 3)))
 
 
-@pytest.mark.parametrize("bad", [["a", "b"], [object()], np.array(["2020-01-01"], dtype="M8[D]"), np.zeros(2, "f4,f4")])
+@pytest.mark.parametrize(
+    "bad", [["a", "b"], [object()], np.array(["2020-01-01"], dtype="M8[D]"), np.zeros(2, "f4,f4")]
+)
 def test_what_the_device_has_no_type_for_is_refused(bad):
     with pytest.raises(TypeError, match="dtype"):
         td.asarray(bad)

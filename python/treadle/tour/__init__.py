@@ -20,11 +20,23 @@ GROUPS = (
 
 
 def parser():
-    p = argparse.ArgumentParser(prog="treadle tour", description="Runs CUDA kernels and arrays, checked and timed.")
-    p.add_argument("--device", default=None, help="cuda[:N], soft[:N] or auto (default: TREADLE_DEVICE, else auto)")
-    p.add_argument("--require-gpu", action="store_true", help="anything but a pass on an NVIDIA GPU is a failure")
+    p = argparse.ArgumentParser(
+        prog="treadle tour", description="Runs CUDA kernels and arrays, checked and timed."
+    )
+    p.add_argument(
+        "--device",
+        default=None,
+        help="cuda[:N], soft[:N] or auto (default: TREADLE_DEVICE, else auto)",
+    )
+    p.add_argument(
+        "--require-gpu",
+        action="store_true",
+        help="anything but a pass on an NVIDIA GPU is a failure",
+    )
     p.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
-    p.add_argument("--step", default="", metavar="TEXT", help="only the steps whose name contains TEXT")
+    p.add_argument(
+        "--step", default="", metavar="TEXT", help="only the steps whose name contains TEXT"
+    )
     return p
 
 
@@ -53,7 +65,9 @@ def discover(report, options):
         device, problem = None, str(error)
     kind = device.name.partition(":")[0] if device else (wanted or "cuda").partition(":")[0]
     if device:
-        report.note(f"{device.name}: {device.description}. Every result below is of the {device.evidence}.")
+        report.note(
+            f"{device.name}: {device.description}. Every result below is of the {device.evidence}."
+        )
     report.heading("1  Discovery")
     gpu_first = kind == "soft" and not wanted
     for ladder in ("cuda", kind) if gpu_first else (kind,):
@@ -72,7 +86,9 @@ def walk(report, run, options):
     from importlib import import_module
 
     for heading, module in GROUPS:
-        steps = [step for step in import_module(f".{module}", __name__).STEPS if chosen(step[0], options)]
+        steps = [
+            step for step in import_module(f".{module}", __name__).STEPS if chosen(step[0], options)
+        ]
         if steps:
             report.heading(heading)
         for name, function in steps:
@@ -104,7 +120,9 @@ def conclude(report, run, options):
         problems.append("a step did not pass")
     if run is None:
         problems.append("no device")
-    elif not run.verified and not any(r.name == "discovery: compare" and r.status == PASS for r in asked):
+    elif not run.verified and not any(
+        r.name == "discovery: compare" and r.status == PASS for r in asked
+    ):
         problems.append("no kernel ran")
     if options.require_gpu and (run is None or run.device.is_software):
         problems.append("an NVIDIA GPU was required")

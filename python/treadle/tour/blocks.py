@@ -20,7 +20,9 @@ def sum_of_blocks(name):
         kernel("reduce.cu", name)((blocks,), (BLOCK,), (td.asarray(x), out.array, n))
         padded = np.zeros(blocks * BLOCK)
         padded[:n] = x
-        error = run.expect(out.read(), padded.reshape(blocks, BLOCK).sum(axis=1), rtol=1e-5, atol=1e-4)
+        error = run.expect(
+            out.read(), padded.reshape(blocks, BLOCK).sum(axis=1), rtol=1e-5, atol=1e-4
+        )
         return {"elements": n, "largest difference": error, "atol": 1e-4}
 
     return step
@@ -33,7 +35,9 @@ def tiled_product(m, n, k):
         a, b = random_floats(m, k, seed=1), random_floats(k, n, seed=2)
         out = Output((m, n), np.float32)
         grid = (blocks_for(n, 16), blocks_for(m, 16))
-        kernel("matmul.cu", "tiled_matmul")(grid, (16, 16), (td.asarray(a), td.asarray(b), out.array, m, n, k))
+        kernel("matmul.cu", "tiled_matmul")(
+            grid, (16, 16), (td.asarray(a), td.asarray(b), out.array, m, n, k)
+        )
         error = run.expect(out.read(), a.astype(np.float64) @ b, rtol=1e-5, atol=1e-4)
         return {"largest difference": error, "atol": 1e-4}
 

@@ -24,10 +24,15 @@ def launch_again():
     x = np.arange(100, dtype=np.float32)
     out = td.zeros(100, np.float32)
     kernel_again = td.RawKernel(
-        'extern "C" __global__ void twice(const float* x, float* out) { out[threadIdx.x] = 2 * x[threadIdx.x]; }', "twice"
+        'extern "C" __global__ void twice(const float* x, float* out) { out[threadIdx.x] = 2 * x[threadIdx.x]; }',
+        "twice",
     )
     kernel_again((1,), (100,), (td.asarray(x), out))
-    return "a launch compared equal" if np.array_equal(td.asnumpy(out), 2 * x) else "a launch compared different"
+    return (
+        "a launch compared equal"
+        if np.array_equal(td.asnumpy(out), 2 * x)
+        else "a launch compared different"
+    )
 
 
 def main(name):
@@ -38,7 +43,10 @@ def main(name):
         kernel("mistakes.cu", "far_away")((1,), (1,), (td.zeros(16, np.float32),))
         cuda.synchronize()
 
-    seen = {"first error": error_name(fault), "error of the next call": error_name(cuda.synchronize)}
+    seen = {
+        "first error": error_name(fault),
+        "error of the next call": error_name(cuda.synchronize),
+    }
     if device.is_software:
         try:
             device.reset()

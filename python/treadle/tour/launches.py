@@ -45,7 +45,9 @@ def two_dimensions(height, width):
         out = Output((height, width), np.float32)
         grid = (blocks_for(width, 16), blocks_for(height, 16))
         kernel("grid.cu", "scale_2d")(grid, (16, 16), (td.asarray(x), out.array, height, width))
-        run.expect(out.read(), 2 * x + np.arange(height, dtype=np.float32)[:, None], rtol=1e-6, atol=1e-6)
+        run.expect(
+            out.read(), 2 * x + np.arange(height, dtype=np.float32)[:, None], rtol=1e-6, atol=1e-6
+        )
         return {"grid": f"{grid[0]}x{grid[1]}", "block": "16x16"}
 
     return step

@@ -20,7 +20,9 @@ def go_on(run):
     n = 1000
     a, b = random_floats(n, seed=1), random_floats(n, seed=2)
     out = Output(n, np.float32)
-    kernel("vector_add.cu", "vector_add")((4,), (BLOCK,), (td.asarray(a), td.asarray(b), out.array, n))
+    kernel("vector_add.cu", "vector_add")(
+        (4,), (BLOCK,), (td.asarray(a), td.asarray(b), out.array, n)
+    )
     run.expect(out.read(), a + b)
 
 
@@ -56,14 +58,22 @@ def missing_bounds_check(run):
 def far_access(run):
     """In a process of its own: after this error an NVIDIA GPU asks for a new process."""
     command = [sys.executable, "-m", "treadle.tour.far_access", run.device.name]
-    path = os.pathsep.join([os.path.dirname(os.path.dirname(td.__file__)), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join(
+        [os.path.dirname(os.path.dirname(td.__file__)), os.environ.get("PYTHONPATH", "")]
+    )
     child = subprocess.run(
-        command, capture_output=True, text=True, timeout=120, env={**os.environ, "PYTHONPATH": path.rstrip(os.pathsep)}
+        command,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": path.rstrip(os.pathsep)},
     )
     try:
         seen = json.loads(child.stdout.splitlines()[-1])
     except (IndexError, ValueError):
-        raise Mismatch(f"the child ended with status {child.returncode}: {child.stderr[-800:]}") from None
+        raise Mismatch(
+            f"the child ended with status {child.returncode}: {child.stderr[-800:]}"
+        ) from None
     for fact in ("first error", "error of the next call"):
         if seen[fact] != "CUDA_ERROR_ILLEGAL_ADDRESS":
             raise Mismatch(f"{fact} was {seen[fact]}, expected CUDA_ERROR_ILLEGAL_ADDRESS")
@@ -78,7 +88,9 @@ def strided_view(run):
     out = Output(1000, np.float32)
     launch = kernel("square.cu", "square")
     message = refused(
-        (TypeError, ValueError), ["'x'", "contiguous"], lambda: launch((4,), (BLOCK,), (x[:, :10], out.array, 1000))
+        (TypeError, ValueError),
+        ["'x'", "contiguous"],
+        lambda: launch((4,), (BLOCK,), (x[:, :10], out.array, 1000)),
     )
     if not out.untouched():
         raise Mismatch("the refused launch wrote something")
@@ -119,7 +131,10 @@ def does_not_compile(run):
         text = f"{error}\n{error.log}"
     else:
         raise Mismatch("the kernel compiled")
-    line = next((line for line in text.splitlines() if "broken.cu" in line and "undeclared_name" in line), None)
+    line = next(
+        (line for line in text.splitlines() if "broken.cu" in line and "undeclared_name" in line),
+        None,
+    )
     if line is None or not ("broken.cu:4" in line or "broken.cu(4)" in line):
         raise Mismatch(f"the message does not show line 4 of broken.cu: {text}")
     go_on(run)

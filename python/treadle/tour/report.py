@@ -1,7 +1,7 @@
 """What a step says, and how results are shown: lines on a terminal, or one JSON object.
 
-Evidence words: PASS, the step ran and compared equal within its tolerance. FAIL, it ran and did not. SKIPPED, it did not
-run, and the reason says why. Every result names the device on which it ran.
+Evidence words: PASS, the step ran and compared equal within its tolerance. FAIL, it ran and did not.
+SKIPPED, it did not run, and the reason says why. Every result names the device on which it ran.
 """
 
 import json
@@ -71,7 +71,9 @@ class Reporter:
         self._details(result)
 
     def summary(self, headline):
-        counts = {word: sum(r.status == word for r in self.results) for word in (PASS, FAIL, SKIPPED)}
+        counts = {
+            word: sum(r.status == word for r in self.results) for word in (PASS, FAIL, SKIPPED)
+        }
         seconds = time.perf_counter() - self.started
         self._line(
             f"\n{headline}: {counts[PASS]} passed, {counts[FAIL]} failed, {counts[SKIPPED]} skipped in {seconds:.1f} s"
@@ -98,7 +100,11 @@ class Reporter:
 
     def _wrapped(self, text):
         for line in text.splitlines():
-            self._line(textwrap.indent(textwrap.fill(line, self.width - 11, break_on_hyphens=False), " " * 11))
+            self._line(
+                textwrap.indent(
+                    textwrap.fill(line, self.width - 11, break_on_hyphens=False), " " * 11
+                )
+            )
 
     def _table(self, rows):
         """Rows are dictionaries with the same keys: one aligned line each, under their names."""

@@ -36,8 +36,16 @@ def product_of_1024(run):
         "kind": run.time_label,
         "largest difference (checked outside of the timed region)": error,
         "times": [
-            {"scope": f"data on the device, {EVENTS}", "ms": resident, "GFLOP/s": 2 * n**3 / resident / 1e6},
-            {"scope": "upload + product + download, wall clock", "ms": whole, "GFLOP/s": 2 * n**3 / whole / 1e6},
+            {
+                "scope": f"data on the device, {EVENTS}",
+                "ms": resident,
+                "GFLOP/s": 2 * n**3 / resident / 1e6,
+            },
+            {
+                "scope": "upload + product + download, wall clock",
+                "ms": whole,
+                "GFLOP/s": 2 * n**3 / whole / 1e6,
+            },
         ],
     }
 
@@ -56,7 +64,13 @@ def block_sizes(run):
         run.expect(y, 26 * host, rtol=1e-5, atol=1e-5)  # 13 launches added 2 x each
         rows.append({"threads a block": block, "ms": ms, "GB/s": 12 * n / ms / 1e6})
     best = min(rows, key=lambda row: row["ms"])["threads a block"]
-    return {"kind": run.time_label, "scope": f"data on the device, {EVENTS}", "elements": n, "best": best, "sweep": rows}
+    return {
+        "kind": run.time_label,
+        "scope": f"data on the device, {EVENTS}",
+        "elements": n,
+        "best": best,
+        "sweep": rows,
+    }
 
 
 def expression(xp, x, y):
@@ -77,7 +91,14 @@ def sizes(run):
 
         run.expect(device(), expression(np, a, b), rtol=1e-5, atol=1e-6)
         numpy_ms, device_ms = wall_ms(lambda a=a, b=b: expression(np, a, b)), wall_ms(device)
-        rows.append({"elements": n, "NumPy ms": numpy_ms, "device ms": device_ms, "NumPy/device": numpy_ms / device_ms})
+        rows.append(
+            {
+                "elements": n,
+                "NumPy ms": numpy_ms,
+                "device ms": device_ms,
+                "NumPy/device": numpy_ms / device_ms,
+            }
+        )
     return {
         "kind": f"{run.time_label} beside NumPy's",
         "scope": "sqrt(x*x + y*y)*0.5 + exp(-x), data where it is computed, wall clock until it has finished",
