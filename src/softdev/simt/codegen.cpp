@@ -1,0 +1,131 @@
+#include "softdev/simt/codegen.h"
+
+#include <llvm/IR/DiagnosticHandler.h>
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/TargetParser/Host.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/DCE.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/LICM.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+
+#include <mutex>
+
+#include "softdev/simt/unsupported.h"
+
+namespace td::softdev::simt {
+
+using namespace llvm;
+
+namespace {
+
+std::string host_features() {
+  std::string list;
+  for (const auto& feature : sys::getHostCPUFeatures())
+    list += (list.empty() ? "" : ",") + std::string(feature.getValue() ? "+" : "-") + feature.getKey().str();
+  return list;
+}
+
+// Code generation reports the stack size of each function as a diagnostic.
+class StackSizes : public DiagnosticHandler {
+ public:
+  explicit StackSizes(std::map<std::string, std::uint64_t>& sizes) : sizes_(sizes) {}
+  bool handleDiagnostics(const DiagnosticInfo& info) override {
+    if (info.getKind() != DK_StackSize) return info.getSeverity() != DS_Error;
+    auto& limit = static_cast<const DiagnosticInfoStackSize&>(info);
+    sizes_[limit.getFunction().getName().str()] = limit.getResourceSize();
+    return true;
+  }
+
+ private:
+  std::map<std::string, std::uint64_t>& sizes_;
+};
+
+}  // namespace
+
+std::unique_ptr<TargetMachine> host_target(const std::string& cpu, int optimize) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    InitializeNativeTarget();
+    InitializeNativeTargetAsmPrinter();
+  });
+  std::string triple = sys::getProcessTriple(), error;
+  const Target* target = TargetRegistry::lookupTarget(triple, error);
+  if (!target) throw Unsupported("LLVM has no code generator for this machine (" + triple + "): " + error);
+  TargetOptions options;
+  auto level = optimize >= 2 ? CodeGenOptLevel::Default : optimize == 1 ? CodeGenOptLevel::Less : CodeGenOptLevel::None;
+  std::string name = cpu.empty() ? sys::getHostCPUName().str() : cpu;
+  std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
+      triple, name, cpu.empty() ? host_features() : "", options, Reloc::PIC_, CodeModel::Small, level, true));
+  if (!machine) throw Unsupported("LLVM cannot make code for the CPU `" + name + "`");
+  return machine;
+}
+
+bool has_avx2(const TargetMachine& target) {
+  return target.getTargetFeatureString().contains("+avx2") ||
+         (target.getTargetFeatureString().empty() && target.getTargetCPU() != "x86-64");
+}
+
+void set_host_attributes(Module& host, const TargetMachine& target) {
+  for (Function& function : host) {
+    if (function.isDeclaration()) continue;
+    function.addFnAttr("target-cpu", target.getTargetCPU());
+    if (!target.getTargetFeatureString().empty()) function.addFnAttr("target-features", target.getTargetFeatureString());
+    function.addFnAttr("prefer-vector-width", "256");
+    function.addFnAttr("probe-stack", "inline-asm");
+    function.addFnAttr("warn-stack-size", "0");
+    if (!function.hasLocalLinkage()) continue;
+    // Spills of 32-byte registers must not straddle cache lines, wherever the caller's stack is.
+    function.addFnAttr("stackrealign");
+    function.addFnAttr(Attribute::getWithStackAlignment(host.getContext(), Align(64)));
+    function.addFnAttr(Attribute::NoInline);
+  }
+}
+
+void optimize_host(Module& host, TargetMachine& target, const StepHook& hook) {
+  LoopAnalysisManager loop;
+  FunctionAnalysisManager function;
+  CGSCCAnalysisManager scc;
+  ModuleAnalysisManager module;
+  PassBuilder builder(&target);
+  builder.registerModuleAnalyses(module);
+  builder.registerCGSCCAnalyses(scc);
+  builder.registerFunctionAnalyses(function);
+  builder.registerLoopAnalyses(loop);
+  builder.crossRegisterProxies(loop, function, scc, module);
+  FunctionPassManager passes;
+  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+  passes.addPass(EarlyCSEPass(true));
+  passes.addPass(InstCombinePass());
+  passes.addPass(SimplifyCFGPass());
+  passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
+  passes.addPass(EarlyCSEPass(true));
+  passes.addPass(InstCombinePass());
+  passes.addPass(DCEPass());
+  ModulePassManager all;
+  all.addPass(createModuleToFunctionPassAdaptor(std::move(passes)));
+  all.run(host, module);
+  hook("host_optimized", host);
+}
+
+ObjectCode emit_object(Module& host, TargetMachine& target) {
+  ObjectCode object;
+  host.getContext().setDiagnosticHandler(std::make_unique<StackSizes>(object.stack_sizes));
+  SmallVector<char, 0> bytes;
+  raw_svector_ostream stream(bytes);
+  legacy::PassManager passes;
+  if (target.addPassesToEmitFile(passes, stream, nullptr, CodeGenFileType::ObjectFile))
+    throw Unsupported("LLVM cannot write object files for this machine");
+  passes.run(host);
+  object.bytes.assign(bytes.begin(), bytes.end());
+  return object;
+}
+
+}  // namespace td::softdev::simt

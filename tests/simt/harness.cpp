@@ -1,0 +1,283 @@
+#include "harness.h"
+
+#include <llvm/ExecutionEngine/JITSymbol.h>
+#include <llvm/ExecutionEngine/RTDyldMemoryManager.h>
+#include <llvm/ExecutionEngine/RuntimeDyld.h>
+#include <llvm/ExecutionEngine/SectionMemoryManager.h>
+#include <llvm/Object/ObjectFile.h>
+#include <llvm/Support/MemoryBuffer.h>
+
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+namespace simt_test {
+
+using td::softdev::BlockFrame;
+using td::softdev::LaunchFrame;
+
+namespace {
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// A warp on its own stack.
+struct Warp {
+  ucontext_t context;
+  std::vector<unsigned char> stack;
+  bool done = false;
+  std::uint32_t first = 0;
+};
+
+struct BlockRun {
+  std::vector<Warp> warps;
+  ucontext_t scheduler;
+  Warp* current = nullptr;
+  td::softdev::WarpFunction function = nullptr;
+  BlockFrame* frame = nullptr;
+  std::uint32_t count = 0, all = 1, any = 0;     // being collected
+  std::uint32_t last_count = 0, last_all = 1, last_any = 0;  // of the barrier that was passed
+};
+
+Outcome outcome;
+jmp_buf recovery;
+
+BlockRun& block_of(BlockFrame* frame) { return *static_cast<BlockRun*>(frame->scheduler); }
+
+void warp_entry(unsigned low, unsigned high) {
+  auto* run = reinterpret_cast<BlockRun*>((static_cast<std::uintptr_t>(high) << 32) | low);
+  Warp* self = run->current;
+  run->function(run->frame, self->first);
+  self->done = true;
+  swapcontext(&self->context, &run->scheduler);
+}
+
+void run_warps(BlockRun& run, std::uint32_t threads, std::uint32_t stack_bytes) {
+  run.warps.resize((threads + 31) / 32);
+  for (std::size_t i = 0; i < run.warps.size(); ++i) {
+    Warp& warp = run.warps[i];
+    warp.first = static_cast<std::uint32_t>(i * 32);
+    warp.stack.resize(stack_bytes + 65536);
+    getcontext(&warp.context);
+    warp.context.uc_stack.ss_sp = warp.stack.data();
+    warp.context.uc_stack.ss_size = warp.stack.size();
+    auto address = reinterpret_cast<std::uintptr_t>(&run);
+    makecontext(&warp.context, reinterpret_cast<void (*)()>(warp_entry), 2, static_cast<unsigned>(address),
+                static_cast<unsigned>(address >> 32));
+  }
+  bool left = true;
+  while (left) {
+    left = false;
+    run.count = run.any = 0;
+    run.all = 1;
+    for (Warp& warp : run.warps) {
+      if (warp.done) continue;
+      run.current = &warp;
+      swapcontext(&run.scheduler, &warp.context);
+      left |= !warp.done;
+    }
+    run.last_count = run.count;
+    run.last_all = run.all;
+    run.last_any = run.any;
+  }
+}
+
+}  // namespace
+
+std::string compile(const std::string& source) {
+  std::string base = "/tmp/treadle_simt_test_" + std::to_string(getpid());
+  std::ofstream(base + ".cu") << "#include \"" TREADLE_TEST_FOLDER "/prelude.h\"\n#line 1 \"kernel.cu\"\n" << source;
+  std::string command = std::string(TREADLE_TEST_CLANG) +
+                        " -x cuda --cuda-device-only -nocudainc -nocudalib -nogpulib -std=c++17 -c -emit-llvm -O1"
+                        " -Xclang -disable-llvm-passes --cuda-gpu-arch=sm_90 -Xclang -target-feature -Xclang +ptx80"
+                        " -gline-tables-only -Wno-unknown-cuda-version -ffp-contract=off " +
+                        base + ".cu -o " + base + ".bc";
+  std::string bitcode;
+  if (std::system(command.c_str()) == 0) bitcode = read_file(base + ".bc");
+  unlink((base + ".cu").c_str());
+  unlink((base + ".bc").c_str());
+  return bitcode;
+}
+
+td::softdev::LowerReply lower(const std::string& source, int width) {
+  static std::map<std::string, std::string> compiled;
+  std::string& bitcode = compiled[source];
+  if (bitcode.empty()) bitcode = compile(source);
+  td::softdev::LowerRequest request;
+  request.bitcode = bitcode;
+  request.width = width;
+  td::softdev::LowerReply reply;
+  if (bitcode.empty())
+    reply.error = "clang failed";
+  else
+    td_cc_lower(request, reply);
+  return reply;
+}
+
+struct Program::Loaded {
+  class Resolver : public llvm::SectionMemoryManager {
+   public:
+    std::uint64_t getSymbolAddress(const std::string& name) override {
+      static void* sleef = dlopen("libsleef.so.3", RTLD_NOW | RTLD_GLOBAL);
+      if (name == "td_rt_barrier") return reinterpret_cast<std::uint64_t>(&td_rt_barrier);
+      if (name == "td_rt_barrier_reduce") return reinterpret_cast<std::uint64_t>(&td_rt_barrier_reduce);
+      if (name == "td_rt_trap") return reinterpret_cast<std::uint64_t>(&td_rt_trap);
+      if (name == "td_rt_assert_fail") return reinterpret_cast<std::uint64_t>(&td_rt_assert_fail);
+      if (name == "td_rt_printf") return reinterpret_cast<std::uint64_t>(&td_rt_printf);
+      void* found = name.rfind("Sleef_", 0) == 0 ? dlsym(sleef, name.c_str()) : dlsym(RTLD_DEFAULT, name.c_str());
+      return reinterpret_cast<std::uint64_t>(found);
+    }
+  };
+  Resolver memory;
+  llvm::RuntimeDyld linker{memory, memory};
+  std::unique_ptr<llvm::MemoryBuffer> buffer;
+  std::unique_ptr<llvm::object::ObjectFile> object;
+  std::vector<unsigned char> data;
+  unsigned char* globals = nullptr;
+};
+
+Program::Program(const std::string& source, int width) : reply_(lower(source, width)), loaded_(new Loaded) {
+  if (!reply_.ok) throw std::runtime_error(reply_.error);
+  loaded_->buffer = llvm::MemoryBuffer::getMemBufferCopy(reply_.object, "object");
+  auto object = llvm::object::ObjectFile::createObjectFile(loaded_->buffer->getMemBufferRef());
+  if (!object) throw std::runtime_error("not an object file");
+  loaded_->object = std::move(*object);
+  loaded_->linker.loadObject(*loaded_->object);
+  if (loaded_->linker.hasError()) throw std::runtime_error(loaded_->linker.getErrorString().str());
+  loaded_->linker.resolveRelocations();
+  if (loaded_->linker.hasError()) throw std::runtime_error(loaded_->linker.getErrorString().str());
+  loaded_->memory.finalizeMemory();
+  loaded_->data.resize(reply_.data.size() + 512);
+  auto address = (reinterpret_cast<std::uintptr_t>(loaded_->data.data()) + 255) / 256 * 256;
+  loaded_->globals = reinterpret_cast<unsigned char*>(address);
+  std::memcpy(loaded_->globals, reply_.data.data(), reply_.data.size());
+  for (auto [at, to] : reply_.data_pointers) {
+    unsigned char* pointer = loaded_->globals + to;
+    std::memcpy(loaded_->globals + at, &pointer, 8);
+  }
+}
+
+Program::~Program() = default;
+
+const td::softdev::LoweredKernel& Program::kernel(const std::string& name) const {
+  for (const auto& kernel : reply_.kernels)
+    if (name.empty() || kernel.name == name) return kernel;
+  throw std::runtime_error("no kernel " + name);
+}
+
+void* Program::global(const std::string& name) {
+  for (const auto& global : reply_.globals)
+    if (global.name == name) return loaded_->globals + global.offset;
+  throw std::runtime_error("no variable " + name);
+}
+
+Outcome Program::run(const td::softdev::LoweredKernel& kernel, Dim grid, Dim block, unsigned shared_bytes,
+                     const unsigned char* params) {
+  outcome = {};
+  LaunchFrame launch{};
+  launch.params = params;
+  launch.globals = loaded_->globals;
+  unsigned grid_size[3] = {grid.x, grid.y, grid.z}, block_size[3] = {block.x, block.y, block.z};
+  for (int i = 0; i < 3; ++i) {
+    launch.grid[i] = grid_size[i];
+    launch.block[i] = block_size[i];
+  }
+  launch.threads = block.x * block.y * block.z;
+  launch.static_shared = kernel.static_shared;
+  launch.dynamic_shared = shared_bytes;
+  std::vector<unsigned char> arena(kernel.static_shared + shared_bytes + 4096, 0xAA);
+  auto base = (reinterpret_cast<std::uintptr_t>(arena.data()) + 1024 + 255) / 256 * 256;
+  BlockFrame frame{};
+  frame.launch = &launch;
+  frame.shared = reinterpret_cast<unsigned char*>(base);
+  auto address = [&](const std::string& symbol) { return loaded_->linker.getSymbolLocalAddress(symbol); };
+  auto* warp = reinterpret_cast<td::softdev::WarpFunction>(address(kernel.warp_symbol));
+  auto* whole = kernel.block_symbol.empty() ? nullptr
+                                            : reinterpret_cast<td::softdev::BlockFunction>(address(kernel.block_symbol));
+  if (setjmp(recovery)) return outcome;
+  unsigned parity = 0;
+  for (unsigned z = 0; z < grid.z; ++z)
+    for (unsigned y = 0; y < grid.y; ++y)
+      for (unsigned x = 0; x < grid.x; ++x) {
+        unsigned index[3] = {x, y, z};
+        for (int i = 0; i < 3; ++i) frame.block_idx[i] = index[i];
+        if (whole && parity++ % 2 == 0) {
+          whole(&frame);  // both entries must agree
+          continue;
+        }
+        BlockRun run;
+        run.function = warp;
+        run.frame = &frame;
+        frame.scheduler = &run;
+        run_warps(run, launch.threads, kernel.stack_bytes);
+      }
+  return outcome;
+}
+
+Guarded::Guarded(std::size_t bytes) {
+  std::size_t page = 4096;
+  std::size_t usable = (bytes + page - 1) / page * page;
+  mapped_ = usable + page;
+  map_ = static_cast<unsigned char*>(mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  mprotect(map_ + usable, page, PROT_NONE);
+  begin_ = map_ + usable - bytes;
+}
+
+Guarded::~Guarded() { munmap(map_, mapped_); }
+
+}  // namespace simt_test
+
+using simt_test::block_of;
+using simt_test::outcome;
+using simt_test::recovery;
+
+extern "C" {
+void td_rt_barrier(td::softdev::BlockFrame* block, std::uint32_t) {
+  auto& run = block_of(block);
+  swapcontext(&run.current->context, &run.scheduler);
+}
+
+std::uint32_t td_rt_barrier_reduce(td::softdev::BlockFrame* block, std::uint32_t mask, std::uint32_t predicate,
+                                   std::uint32_t kind) {
+  auto& run = block_of(block);
+  run.count += static_cast<std::uint32_t>(__builtin_popcount(predicate));
+  run.all &= predicate == mask;
+  run.any |= predicate != 0;
+  swapcontext(&run.current->context, &run.scheduler);
+  return kind == 0 ? run.last_count : kind == 1 ? run.last_all : run.last_any;
+}
+
+void td_rt_trap(td::softdev::BlockFrame*, std::uint32_t kind, std::uint32_t, std::uint32_t lanes, std::uint32_t line) {
+  outcome.trap = kind;
+  outcome.trap_line = line;
+  outcome.trap_lanes = lanes;
+  longjmp(recovery, 1);
+}
+
+void td_rt_assert_fail(td::softdev::BlockFrame*, std::uint32_t, std::uint32_t lanes, const char* message, const char* file,
+                       std::uint32_t line, const char*) {
+  outcome.trap = static_cast<std::uint32_t>(td::softdev::TrapKind::assertion);
+  outcome.trap_lanes = lanes;
+  outcome.assertion = std::string(file) + ":" + std::to_string(line) + ": " + message;
+  longjmp(recovery, 1);
+}
+
+std::int32_t td_rt_printf(td::softdev::BlockFrame*, const char* format, const void* arguments) {
+  int first = 0;
+  std::memcpy(&first, arguments, sizeof first);
+  outcome.printed.push_back(std::string(format) + "|" + std::to_string(first));
+  return 1;
+}
+}
