@@ -101,7 +101,7 @@ class Kernel {
   void launch(const LaunchConfig& config, std::span<const KernelArg> args, bool strided = false) const;
 
   template <class... Args>
-    requires(sizeof...(Args) > 0)
+    requires(sizeof...(Args) > 0 && (!std::is_convertible_v<const Args&, std::span<const KernelArg>> && ...))
   void launch(const LaunchConfig& config, const Args&... args) const {
     const KernelArg list[] = {to_arg(args)...};
     launch(config, std::span<const KernelArg>(list));

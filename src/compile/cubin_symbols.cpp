@@ -1,5 +1,6 @@
 #include "compile/cubin_symbols.h"
 
+#include <cstdint>
 #include <cxxabi.h>
 #include <elf.h>
 
