@@ -8,7 +8,7 @@ std::optional<DevicePointer> to_pointer(nb::handle object) {
 }
 
 void bind_pointer(nb::module_& m) {
-  nb::class_<Pointer>(m, "Pointer")
+  nb::class_<Pointer>(m, "DevicePointer")
       .def(
           "__init__",
           [](Pointer* self, std::uint64_t address, std::size_t bytes) {

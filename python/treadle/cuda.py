@@ -3,9 +3,9 @@
 from . import _treadle
 from ._treadle import (
     Device,
+    DevicePointer,
     Event,
     MemoryPool,
-    Pointer,
     Stream,
     devices,
     get_current_stream,
@@ -13,9 +13,20 @@ from ._treadle import (
 )
 
 __all__ = [
-    "Device", "Event", "MemoryPool", "Pointer", "Stream", "devices", "get_current_stream", "get_default_memory_pool",
-    "get_device_id", "get_elapsed_time", "gpu_available", "is_available", "synchronize",
-]  # fmt: skip
+    "Device",
+    "DevicePointer",
+    "Event",
+    "MemoryPool",
+    "Stream",
+    "devices",
+    "get_current_stream",
+    "get_default_memory_pool",
+    "get_device_id",
+    "get_elapsed_time",
+    "gpu_available",
+    "is_available",
+    "synchronize",
+]
 
 # CUdevice_attribute: names as cudaDeviceGetAttribute prints them without the prefix, and numbers.
 _ATTRIBUTES = {

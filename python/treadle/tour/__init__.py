@@ -7,6 +7,7 @@ compared.
 """
 
 import argparse
+import os
 
 from .report import FAIL, PASS, SKIPPED, Reporter, Result, Skip
 
@@ -69,16 +70,27 @@ def discover(report, options):
             f"{device.name}: {device.description}. Every result below is of the {device.evidence}."
         )
     report.heading("1  Discovery")
-    gpu_first = kind == "soft" and not wanted
-    for ladder in ("cuda", kind) if gpu_first else (kind,):
-        for result in discovery.climb(ladder, asked=ladder == kind):
-            if chosen(result.name, options):
-                report.add(result)
+    free_choice = not wanted and os.environ.get("TREADLE_DEVICE", "auto") in ("", "auto")
+    if kind == "soft" and free_choice:
+        climb(report, options, "cuda", asked=False)
+    if kind in discovery.EVIDENCE:
+        climb(report, options, kind, asked=True)
     if device is None:
         report.add(Result("discovery: device", FAIL, problem, "", {}))
         return None
     device.use()
     return Context(device)
+
+
+def climb(report, options, kind, asked):
+    """One ladder. Of a device that is not there and was not asked for, the first missing rung is enough to read."""
+    from . import discovery
+
+    missing = False
+    for result in discovery.climb(kind, asked):
+        if chosen(result.name, options):
+            report.add(result, shown=not missing)
+        missing = missing or (not asked and result.status == SKIPPED)
 
 
 def walk(report, run, options):

@@ -60,10 +60,11 @@ class Reporter:
         if self.live:
             print(f"\r\033[K  …        {name}"[: self.width], end="", file=self.out, flush=True)
 
-    def add(self, result):
+    def add(self, result, shown=True):
+        """``shown=False``: in the JSON report only."""
         self.results.append(result)
-        if self.live:
-            print("\r\033[K", end="", file=self.out)
+        if not shown:
+            return
         status = result.status.ljust(7)
         if self.colour:
             status = f"\033[{_COLOURS[result.status]}m{status}\033[0m"
@@ -87,7 +88,8 @@ class Reporter:
 
     def _line(self, text):
         if not self.as_json:
-            print(text, file=self.out, flush=True)
+            clear = "\r\033[K" if self.live else ""
+            print(clear + text, file=self.out, flush=True)
 
     def _details(self, result):
         if result.reason:
