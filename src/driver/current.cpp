@@ -1,6 +1,7 @@
 // The calling thread's device and stream. A new thread needs no set-up: its device is the process's
 // first choice and its streams are the default streams.
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "driver/select.h"
@@ -34,7 +35,11 @@ const std::shared_ptr<DeviceState>& current_device() {
 }
 
 void set_current_device(std::shared_ptr<DeviceState> device) {
-  thread_state().device = std::move(device);
+  exchange_current_device(std::move(device));
+}
+
+std::shared_ptr<DeviceState> exchange_current_device(std::shared_ptr<DeviceState> device) {
+  return std::exchange(thread_state().device, std::move(device));
 }
 
 const std::shared_ptr<StreamState>& current_stream(const std::shared_ptr<DeviceState>& device) {

@@ -18,18 +18,13 @@ bool memory_round_trip(DeviceState& device, std::string* why) {
   constexpr std::size_t kCount = 64;
   unsigned sent[kCount], received[kCount] = {};
   for (unsigned i = 0; i < kCount; ++i) sent[i] = i * 2654435761u + 1;
-  try {
-    device.make_current();
-    CUdeviceptr memory = 0;
-    TD_CALL(device, cuMemAlloc, &memory, 2 * sizeof sent);
-    TD_CALL(device, cuMemcpyHtoD, memory, sent, sizeof sent);
-    TD_CALL(device, cuMemcpyDtoD, memory + sizeof sent, memory, sizeof sent);
-    TD_CALL(device, cuMemcpyDtoH, received, memory + sizeof sent, sizeof sent);
-    TD_CALL(device, cuMemFree, memory);
-  } catch (const Error& error) {
-    *why = error.what();
-    return false;
-  }
+  device.make_current();
+  CUdeviceptr memory = 0;
+  TD_CALL(device, cuMemAlloc, &memory, 2 * sizeof sent);
+  TD_CALL(device, cuMemcpyHtoD, memory, sent, sizeof sent);
+  TD_CALL(device, cuMemcpyDtoD, memory + sizeof sent, memory, sizeof sent);
+  TD_CALL(device, cuMemcpyDtoH, received, memory + sizeof sent, sizeof sent);
+  TD_CALL(device, cuMemFree, memory);
   if (std::memcmp(sent, received, sizeof sent) == 0) return true;
   *why = "data came back changed from the device's memory";
   return false;
@@ -37,7 +32,12 @@ bool memory_round_trip(DeviceState& device, std::string* why) {
 
 bool works(DeviceState& device, std::string* why) {
   auto* check = device_check.load();
-  return check ? check(device, why) : memory_round_trip(device, why);
+  try {
+    return check ? check(device, why) : memory_round_trip(device, why);
+  } catch (const std::exception& error) {
+    *why = error.what();
+    return false;
+  }
 }
 
 // The GPU, or null and the reason.
@@ -49,7 +49,11 @@ std::shared_ptr<DeviceState> working_gpu(std::string* why) {
   }
   try {
     std::shared_ptr<DeviceState> gpu = DeviceState::get(nvidia, 0);
-    if (works(*gpu, why)) return gpu;
+    // Current during the check, which must not ask for the choice that it is part of.
+    auto before = exchange_current_device(gpu);
+    const bool good = works(*gpu, why);
+    exchange_current_device(std::move(before));
+    if (good) return gpu;
     *why = gpu->name() + " failed its check: " + *why;
   } catch (const Error& error) {
     *why = error.what();

@@ -12,4 +12,7 @@ namespace td::driver {
 // there is none.
 std::shared_ptr<DeviceState> select_device(std::string_view name);
 
+// Sets the calling thread's device and returns the one before, null where none was chosen yet.
+std::shared_ptr<DeviceState> exchange_current_device(std::shared_ptr<DeviceState> device);
+
 }  // namespace td::driver

@@ -27,6 +27,7 @@ struct Slot {
   char* memory = nullptr;
   CUevent free = nullptr;  // recorded behind the last copy from or to the slot
   bool used = false;
+  bool taken = false;  // by a caller, at this moment
 };
 
 // One staging stream with two buffers: one is filled or emptied while the other one travels.
@@ -108,7 +109,7 @@ class Stager::Impl {
 
   void forget() {
     std::scoped_lock lock(ring_mutex_, lanes_mutex_);
-    for (Slot& slot : ring_) slot = {};
+    for (Slot& slot : ring_) slot = {.taken = slot.taken};
     for (Lane& lane : lanes_) lane = {};
     fork_ = nullptr;
     next_slot_ = 0;
@@ -139,8 +140,8 @@ class Stager::Impl {
 
   void small_copy(const StreamState& stream, CUdeviceptr device_side, char* host, std::size_t bytes,
                   bool up) {
-    std::lock_guard lock(ring_mutex_);
-    Slot& slot = ring_[next_slot_++ % kSlots];
+    Lease lease(*this);
+    Slot& slot = lease.slot;
     prepare(slot, kSlotBytes);
     if (up) std::memcpy(slot.memory, host, bytes);
     enqueue(stream.handle(), device_side, slot.memory, bytes, up);
@@ -148,6 +149,34 @@ class Stager::Impl {
     if (up) return;
     TD_CALL(device_, cuEventSynchronize, slot.free);
     std::memcpy(host, slot.memory, bytes);
+  }
+
+  // A slot of the ring for one caller. No lock is held while the caller waits for the device: what
+  // it waits for may need another thread's copy first.
+  struct Lease {
+    explicit Lease(Impl& owner) : owner(owner), slot(owner.take_slot()) {}
+    ~Lease() {
+      {
+        std::lock_guard lock(owner.ring_mutex_);
+        slot.taken = false;
+      }
+      owner.slot_free_.notify_one();
+    }
+    Impl& owner;
+    Slot& slot;
+  };
+
+  Slot& take_slot() {
+    std::unique_lock lock(ring_mutex_);
+    while (true) {
+      for (int i = 0; i < kSlots; ++i) {
+        Slot& slot = ring_[next_slot_++ % kSlots];
+        if (slot.taken) continue;
+        slot.taken = true;
+        return slot;
+      }
+      slot_free_.wait(lock);
+    }
   }
 
   // The slot has memory and no copy uses it any more.
@@ -169,7 +198,11 @@ class Stager::Impl {
 
   void staged_copy(const StreamState& stream, CUdeviceptr device_side, char* host,
                    std::size_t bytes, bool up) {
-    std::scoped_lock lock(crew_mutex, lanes_mutex_);
+    // One staged copy at a time; a second one goes through the driver rather than wait for what the
+    // first waits for.
+    std::unique_lock crew_lock(crew_mutex, std::try_to_lock);
+    if (!crew_lock) return direct_copy(stream, device_side, host, bytes, up);
+    std::lock_guard lock(lanes_mutex_);
     std::size_t piece =
         std::clamp(bytes / (2 * kLanes) / kSlotBytes * kSlotBytes, kSmallestPiece, kPieceBytes);
     std::size_t pieces = (bytes + piece - 1) / piece;
@@ -227,6 +260,7 @@ class Stager::Impl {
 
   DeviceState& device_;
   std::mutex ring_mutex_, lanes_mutex_;
+  std::condition_variable slot_free_;
   Slot ring_[kSlots];
   unsigned next_slot_ = 0;
   Lane lanes_[kLanes];
