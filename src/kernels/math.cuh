@@ -8,14 +8,14 @@
 #define TD_HALF_UNARY(name, f)
 #define TD_HALF_BINARY(name, f)
 #endif
-#define TD_UNARY(name, f)                        \
-  TD_FN float name(float x) { return f##f(x); }  \
-  TD_FN double name(double x) { return f(x); }   \
-  TD_HALF_UNARY(name, f##f)
-#define TD_BINARY(name, f)                                    \
-  TD_FN float name(float x, float y) { return f##f(x, y); }   \
-  TD_FN double name(double x, double y) { return f(x, y); }   \
-  TD_HALF_BINARY(name, f##f)
+#define TD_UNARY(name, fn)                       \
+  TD_FN float name(float x) { return fn##f(x); } \
+  TD_FN double name(double x) { return fn(x); }  \
+  TD_HALF_UNARY(name, fn##f)
+#define TD_BINARY(name, fn)                                  \
+  TD_FN float name(float x, float y) { return fn##f(x, y); } \
+  TD_FN double name(double x, double y) { return fn(x, y); } \
+  TD_HALF_BINARY(name, fn##f)
 
 TD_UNARY(td_sqrt, sqrt)
 TD_UNARY(td_cbrt, cbrt)
