@@ -124,5 +124,122 @@ TEST(Simt, ShufflesOfAllKinds) {
   EXPECT_EQ(sums[1], 496.0f + 1024.0f);
 }
 
+TEST(Simt, VotesMatchesAndReductions) {
+  Program program(R"(
+    extern "C" __global__ void run(const int* in, unsigned* out, int n) {
+      int t = threadIdx.x, v = in[t];
+      unsigned* o = out + 12 * t;
+      o[0] = ballot(v % 3 == 0);
+      o[1] = __nvvm_vote_all_sync(~0u, v < 1000); o[2] = __nvvm_vote_any_sync(~0u, v == in[0]);
+      o[3] = __nvvm_vote_uni_sync(~0u, v < 50);
+      o[4] = __nvvm_match_any_sync_i32(~0u, v % 5);
+      o[5] = __nvvm_redux_sync_add(v, ~0u); o[6] = __nvvm_redux_sync_umax(v, ~0u); o[7] = __nvvm_redux_sync_min(-v, ~0u);
+      if (v % 2) { o[8] = __td_activemask(); o[9] = ballot(v > 50); }
+      int same; o[10] = __nvvm_match_all_sync_i32p(~0u, v / n, &same); o[11] = same;
+    }
+    extern "C" __global__ void registers(unsigned* out) {
+      unsigned* o = out + 6 * threadIdx.x;
+      o[0] = __nvvm_read_ptx_sreg_laneid(); o[1] = __nvvm_read_ptx_sreg_warpid(); o[2] = __nvvm_read_ptx_sreg_lanemask_lt();
+      o[3] = __nvvm_read_ptx_sreg_lanemask_ge(); o[4] = 32; o[5] = threadIdx.x / 32 + threadIdx.x % 32;
+    })", 0);
+  unsigned threads = 75;
+  std::vector<int> in(threads);
+  for (unsigned i = 0; i < threads; ++i) in[i] = int(i * 7919 + 13) % 101;
+  std::vector<unsigned> out(12 * threads, 7);
+  program.launch("run", {1}, {threads}, 0, in.data(), out.data(), 200);
+  for (unsigned t = 0; t < threads; ++t) {
+    unsigned first = t & ~31u, last = std::min(first + 32, threads), alive = 0;
+    unsigned third = 0, five = 0, below = 0, odd = 0, odd_large = 0, sum = 0, largest = 0;
+    int smallest = 0;
+    bool any = false;
+    for (unsigned l = first; l < last; ++l) {
+      unsigned bit = 1u << (l - first);
+      alive |= bit;
+      if (in[l] % 3 == 0) third |= bit;
+      if (in[l] % 5 == in[t] % 5) five |= bit;
+      if (in[l] < 50) below |= bit;
+      if (in[l] % 2) odd |= bit;
+      if (in[l] % 2 && in[l] > 50) odd_large |= bit;
+      any |= in[l] == in[0];
+      sum += unsigned(in[l]);
+      largest = std::max(largest, unsigned(in[l]));
+      smallest = std::min(smallest, -in[l]);
+    }
+    const unsigned* o = &out[12 * t];
+    ASSERT_EQ(o[0], third);
+    ASSERT_EQ(o[1], 1u);
+    ASSERT_EQ(o[2], unsigned(any));
+    ASSERT_EQ(o[3], unsigned(below == 0 || below == alive));
+    ASSERT_EQ(o[4], five);
+    ASSERT_EQ(o[5], sum);
+    ASSERT_EQ(o[6], largest);
+    ASSERT_EQ(int(o[7]), smallest);
+    ASSERT_EQ(o[8], in[t] % 2 ? odd : 7u);
+    ASSERT_EQ(o[9], in[t] % 2 ? odd_large : 7u);
+    ASSERT_EQ(o[10], alive);
+    ASSERT_EQ(o[11], 1u);
+  }
+  std::vector<unsigned> ids(6 * threads);
+  program.launch("registers", {1}, {threads}, 0, ids.data());
+  for (unsigned t = 0; t < threads; ++t) {
+    const unsigned* o = &ids[6 * t];
+    ASSERT_EQ(o[0], t % 32);
+    ASSERT_EQ(o[1], t / 32);
+    ASSERT_EQ(o[2], (1u << (t % 32)) - 1);
+    ASSERT_EQ(o[3], ~((1u << (t % 32)) - 1));
+    ASSERT_EQ(o[4], 32u);
+    ASSERT_EQ(o[5], t / 32 + t % 32);
+  }
+}
+
+TEST(Simt, BarrierReductions) {
+  Program program(R"(
+    extern "C" __global__ void run(const int* in, int* out) {
+      int v = in[threadIdx.x];
+      out[3 * threadIdx.x] = sync_count(v > 50);
+      out[3 * threadIdx.x + 1] = sync_and(v >= 0);
+      out[3 * threadIdx.x + 2] = sync_or(v > 1000);
+    })", 0);
+  unsigned threads = 100;
+  std::vector<int> in(threads), out(3 * threads);
+  int count = 0;
+  for (unsigned i = 0; i < threads; ++i) count += (in[i] = int(i * 7919 + 13) % 101) > 50;
+  program.launch("run", {1}, {threads}, 0, in.data(), out.data());
+  for (unsigned t = 0; t < threads; ++t) {
+    ASSERT_EQ(out[3 * t], count);
+    ASSERT_NE(out[3 * t + 1], 0);
+    ASSERT_EQ(out[3 * t + 2], 0);
+  }
+}
+
+// Warps of two-dimensional blocks: any shape, with barriers and lane operations.
+TEST(Simt, WarpsOfAnyBlockShape) {
+  Program program(R"(
+    extern "C" __global__ void run(int* out) {
+      extern __shared__ int s[];
+      int t = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+      int n = blockDim.x * blockDim.y * blockDim.z;
+      s[t] = threadIdx.x + 100 * threadIdx.y + 10000 * threadIdx.z;
+      __syncthreads();
+      int other = s[n - 1 - t];
+      int lane = shfl_xor(t, 1);
+      out[2 * t] = other;
+      out[2 * t + 1] = lane;
+    })", 0);
+  for (Dim block : {Dim{16, 16, 1}, Dim{8, 8, 4}, Dim{5, 5, 5}, Dim{64, 2, 2}, Dim{16, 3, 2}, Dim{1, 64, 1}, Dim{33, 2, 1}}) {
+    unsigned n = block.x * block.y * block.z;
+    std::vector<int> out(2 * n, -1);
+    program.launch("run", {2}, block, n * 4, out.data());
+    for (unsigned t = 0; t < n; ++t) {
+      unsigned o = n - 1 - t;
+      unsigned x = o % block.x, y = o / block.x % block.y, z = o / block.x / block.y;
+      ASSERT_EQ(out[2 * t], int(x + 100 * y + 10000 * z)) << block.x << "x" << block.y << "x" << block.z;
+      if ((t ^ 1) < n) {
+        ASSERT_EQ(out[2 * t + 1], int(t ^ 1));
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace simt_test

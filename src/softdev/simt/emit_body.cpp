@@ -291,12 +291,11 @@ void WarpEmitter::clear_masks(const Loop* level) {
   }
 }
 
-// A final block with a barrier is not an early way out: its lanes still take part.
+// Only a bare return is a way out: lanes on the way to a final block with work in it still take part in barriers.
 void WarpEmitter::note_exits(const BasicBlock* to, Value* edge_mask) {
   if (!exited_ || !isa<ReturnInst>(to->getTerminator())) return;
   for (const Instruction& instruction : *to)
-    if (auto* call = dyn_cast<CallInst>(&instruction))
-      if (const BuiltinRow* row = find_builtin(*call); row && row->flags & is_barrier) return;
+    if (instruction.mayReadOrWriteMemory() || isa<CallInst>(instruction)) return;
   b_.CreateStore(b_.CreateOr(b_.CreateLoad(mask_type(), exited_), edge_mask), exited_);
 }
 

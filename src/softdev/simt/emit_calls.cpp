@@ -15,6 +15,10 @@ namespace td::softdev::simt {
 using namespace llvm;
 
 Value* WarpEmitter::emit_call(const CallInst& call) {
+  if (call.isInlineAsm()) {
+    b_.CreateFence(AtomicOrdering::SequentiallyConsistent, SyncScope::SingleThread);
+    return nullptr;
+  }
   const BuiltinRow* row = find_builtin(call);
   if (!row) {
     StringRef name = call.getCalledFunction() ? call.getCalledFunction()->getName() : "(unknown)";

@@ -1,0 +1,133 @@
+// What cannot run is refused with the user's line; what goes wrong at run time is reported, not ignored.
+#include <gtest/gtest.h>
+
+#include "harness.h"
+
+namespace simt_test {
+namespace {
+
+TEST(Simt, RefusalsNameTheLine) {
+  struct Case {
+    const char *source, *place, *word;
+  };
+  const Case cases[] = {
+      {"__device__ int fact(int n) {\n return n < 2 ? 1 : n * fact(n - 1); }\n"
+       "extern \"C\" __global__ void k(int* p) { *p = fact(*p); }", "kernel.cu:2", "recursion"},
+      {"extern \"C\" __global__ void k(int* p) {\n\n asm volatile(\"mov.u32 %0, 1;\" : \"=r\"(*p)); }", "kernel.cu:3", "asm"},
+      {"typedef int (*F)(int);\n__device__ F table[2];\nextern \"C\" __global__ void k(int* p) {\n *p = table[*p](3); }",
+       "kernel.cu:4", "function pointer"},
+      {"extern \"C\" __device__ int mystery(int);\nextern \"C\" __global__ void k(int* p) { *p = mystery(*p); }",
+       "kernel.cu:2", "mystery"},
+      {"extern \"C\" __global__ void k(int* p) {\n __nvvm_bar_sync(1); }", "kernel.cu:2", "named barrier"},
+  };
+  for (const Case& c : cases) {
+    auto reply = lower(c.source, 0);
+    EXPECT_FALSE(reply.ok);
+    EXPECT_NE(reply.error.find(c.place), std::string::npos) << reply.error;
+    EXPECT_NE(reply.error.find(c.word), std::string::npos) << reply.error;
+  }
+  td::softdev::LowerRequest request;
+  request.bitcode = "not bitcode";
+  td::softdev::LowerReply reply;
+  td_cc_lower(request, reply);
+  EXPECT_FALSE(reply.ok);
+  EXPECT_NE(reply.error.find("cannot be read"), std::string::npos) << reply.error;
+}
+
+TEST(Simt, TrapsAssertionsAndOutput) {
+  Program program(R"(
+    extern "C" __global__ void trap(int* p, int n) {
+      int i = threadIdx.x;
+      p[i] = i;
+      if (i == n)
+        __builtin_trap();
+      p[i] = -i;
+    }
+    extern "C" __global__ void check(int* p, int n) {
+      if (threadIdx.x >= n) __assertfail("p != 0", "some.cu", 77, "check", 1);
+      p[threadIdx.x] = 1;
+    }
+    extern "C" __global__ void print(int n) {
+      struct { int value; } arguments = {(int)threadIdx.x * 10};
+      if (threadIdx.x % 2 == 1 && threadIdx.x < n) vprintf("lane %d", (const char*)&arguments);
+    })", 0);
+  std::vector<int> p(64, 100);
+  Outcome outcome = program.launch("trap", {1}, {64}, 0, p.data(), 40);
+  EXPECT_EQ(outcome.trap, 1u);
+  EXPECT_EQ(outcome.trap_line, 6u);
+  outcome = program.launch("trap", {1}, {64}, 0, p.data(), 64);
+  EXPECT_EQ(outcome.trap, 0u);
+  EXPECT_EQ(p[63], -63);
+  outcome = program.launch("check", {1}, {32}, 0, p.data(), 31);
+  EXPECT_EQ(outcome.assertion, "some.cu:77: p != 0");
+  outcome = program.launch("print", {1}, {32}, 0, 8);
+  EXPECT_EQ(outcome.printed, (std::vector<std::string>{"lane %d|10", "lane %d|30", "lane %d|50", "lane %d|70"}));
+}
+
+TEST(Simt, BarriersUnderDivergence) {
+  Program program(R"(
+    extern "C" __global__ void wrong(int* p) {
+      if (threadIdx.x < 7) {
+        p[threadIdx.x] = 1;
+        __syncthreads();
+      }
+      p[threadIdx.x] += 1;
+    }
+    extern "C" __global__ void early(int* p, int n) {
+      __shared__ int s[128];
+      int i = threadIdx.x;
+      if (i >= n) return;
+      s[i] = p[i];
+      __syncthreads();
+      p[i] = s[n - 1 - i];
+    }
+    extern "C" __global__ void both(int* p, int n) {
+      __shared__ int s[128];
+      int i = threadIdx.x;
+      s[i] = p[i];
+      if (n > 5) __syncthreads();
+      else p[i] = 0;
+      if (i / 32 == 1) { s[i] += 1; __syncthreads(); s[i] += 2; } else __syncthreads();
+      p[i] = s[i ^ 32];
+    })", 0);
+  std::vector<int> p(128);
+  Outcome outcome = program.launch("wrong", {1}, {64}, 0, p.data());
+  EXPECT_EQ(outcome.trap, 3u);
+  EXPECT_EQ(outcome.trap_line, 5u);
+  EXPECT_EQ(outcome.trap_lanes, 127u);
+  for (int n : {1, 31, 32, 33, 64, 100}) {
+    for (int i = 0; i < 128; ++i) p[i] = i;
+    outcome = program.launch("early", {1}, {128}, 0, p.data(), n);
+    ASSERT_EQ(outcome.trap, 0u);
+    for (int i = 0; i < 128; ++i) ASSERT_EQ(p[i], i < n ? n - 1 - i : i);
+  }
+  for (int i = 0; i < 128; ++i) p[i] = i;
+  outcome = program.launch("both", {1}, {64}, 0, p.data(), 9);
+  ASSERT_EQ(outcome.trap, 0u);
+  for (int i = 0; i < 64; ++i) ASSERT_TRUE(p[i] == (i ^ 32) + 1 || p[i] == (i ^ 32) || p[i] == (i ^ 32) + 3) << p[i];
+}
+
+TEST(Simt, Metadata) {
+  Program program(R"(
+    extern "C" __global__ __launch_bounds__(192) void k(double* a, char b, float* c) {
+      __shared__ float s[3];
+      __shared__ double d[5];
+      extern __shared__ int more[];
+      s[threadIdx.x % 3] = b; d[threadIdx.x % 5] = b; more[threadIdx.x] = 7;
+      a[threadIdx.x] = s[0] + d[1] + more[threadIdx.x];
+      c[0] = 0;
+    })", 0);
+  const auto& kernel = program.kernel("k");
+  EXPECT_EQ(kernel.max_threads, 192u);
+  ASSERT_EQ(kernel.params.size(), 3u);
+  EXPECT_EQ(kernel.params[1].offset, 8u);
+  EXPECT_EQ(kernel.params[2].offset, 16u);
+  EXPECT_EQ(kernel.param_bytes, 24u);
+  EXPECT_GE(kernel.static_shared, 52u);
+  EXPECT_LE(kernel.static_shared, 80u);
+  EXPECT_FALSE(kernel.has_barrier);
+  EXPECT_GT(kernel.stack_bytes, 0u);
+}
+
+}  // namespace
+}  // namespace simt_test
