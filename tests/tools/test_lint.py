@@ -43,6 +43,7 @@ ROWS = [
     ("includes", "src/softdev/api/a.cpp", '#include "softdev/run/arena.h"\n', None),
     ("includes", "src/base/a.h", '#include "../driver/state.h"\n', "may not include src/driver"),
     ("includes", "src/driver/a.cpp", "#include <cuda.h>\n", "may not include nvidia"),
+    ("includes", "src/base/a.h", "#include <log.h>\n#include <cuda.h>\n", "a.h:2"),
     ("includes", "src/driver/a.cpp", '// #include "array/node.h"\n', None),
     ("includes", "src/driver/a.cpp", 'auto s = R"(\n#include "array/node.h"\n)";\n', None),
     ("includes", "src/driver/a.cpp", '#include "nowhere.h"\n', "neither in this checkout"),

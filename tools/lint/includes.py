@@ -73,7 +73,7 @@ def check(root: Path) -> list[str]:
 def target_unit(root: Path, layers: Layers, path: Path, header: str, quoted: bool) -> str | None:
     """The unit that a header belongs to; None for a system header, "" for an unknown one."""
     outside = layers.outside_unit(header)
-    if outside is not None:
+    if outside is not None and not (root / path.parent / header).is_file():
         return outside
     for folder in (
         path.parent,
