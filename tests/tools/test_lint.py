@@ -44,6 +44,8 @@ ROWS = [
     ("includes", "src/base/a.h", '#include "../driver/state.h"\n', "may not include src/driver"),
     ("includes", "src/driver/a.cpp", "#include <cuda.h>\n", "may not include nvidia"),
     ("includes", "src/base/a.h", "#include <log.h>\n#include <cuda.h>\n", "a.h:2"),
+    ("includes", "src/compile/include/cuda.h", '#include "vector_types.h"\n', "neither in"),
+    ("includes", "src/base/log.h", '#include "driver/state.h"\n#include <array/node.h>\n', ":1: "),
     ("includes", "src/driver/a.cpp", '// #include "array/node.h"\n', None),
     ("includes", "src/driver/a.cpp", 'auto s = R"(\n#include "array/node.h"\n)";\n', None),
     ("includes", "src/driver/a.cpp", '#include "nowhere.h"\n', "neither in this checkout"),

@@ -75,14 +75,9 @@ def target_unit(root: Path, layers: Layers, path: Path, header: str, quoted: boo
     outside = layers.outside_unit(header)
     if outside is not None and not (root / path.parent / header).is_file():
         return outside
-    for folder in (
-        path.parent,
-        Path("src"),
-        Path("include"),
-        Path("tables"),
-        Path("src/compile/include"),
-        Path("."),
-    ):
+    # <vector> is the system's, though a device header may have that name too.
+    folders = (path.parent, Path("src"), Path("include"), Path("tables"), Path("."))
+    for folder in folders if quoted else (Path("include"),):
         if (root / folder / header).is_file():
             found = (root / folder / header).resolve().relative_to(root.resolve())
             return layers.unit(found)
