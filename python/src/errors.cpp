@@ -34,12 +34,17 @@ void translate(const std::exception_ptr& pointer, void*) {
     raise_driver(classes.memory, e);
   } catch (const DriverError& e) {
     raise_driver(classes.cuda, e);
+  } catch (const AxisError& e) {
+    nb::object axis_error = nb::module_::import_("numpy").attr("exceptions").attr("AxisError");
+    PyErr_SetString(axis_error.ptr(), e.what());
   } catch (const ValueError& e) {
     PyErr_SetString(PyExc_ValueError, e.what());
   } catch (const TypeError& e) {
     PyErr_SetString(PyExc_TypeError, e.what());
   } catch (const IndexError& e) {
     PyErr_SetString(PyExc_IndexError, e.what());
+  } catch (const OverflowError& e) {
+    PyErr_SetString(PyExc_OverflowError, e.what());
   } catch (const NotSupported& e) {
     PyErr_SetString(PyExc_NotImplementedError, e.what());
   } catch (const InternalError& e) {

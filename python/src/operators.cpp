@@ -219,7 +219,27 @@ void bind_operators(nb::class_<Array>& cls) {
     if (row.name != "count_nonzero") bind_reduction(cls, row, text(row.name));
 }
 
+// What the oracle tests and the documentation read of tables/ops.def.
+nb::list operation_rows() {
+  constexpr const char* domains[] = {"any",  "small",   "positive", "from_one",
+                                     "unit", "nonzero", "shift"};
+  nb::list rows;
+  for (const OpInfo& row : ops()) {
+    nb::dict fields;
+    fields["name"] = text(row.name);
+    fields["signature"] = text(row.signature);
+    fields["loops"] = text(row.loops);
+    fields["numpy"] = text(row.numpy);
+    fields["domain"] = domains[static_cast<int>(row.domain)];
+    fields["refuses_bool"] = row.flags == OpFlags::no_bool;
+    fields["ulp"] = nb::make_tuple(row.ulp16, row.ulp32, row.ulp64);
+    rows.append(fields);
+  }
+  return rows;
+}
+
 void bind_operations(nb::module_& m) {
+  m.def("_operation_rows", operation_rows);
   nb::list operations, reduction_names;
   for (const OpInfo& row : ops())
     each_name(row.name, row.aliases, [&](const std::string& name) {
