@@ -1,4 +1,5 @@
-// td_cc_compile: options, precompiled prelude, Clang, signatures, bitcode; one step after the other.
+// td_cc_compile: options, precompiled prelude, Clang, signatures, bitcode; one step after the
+// other.
 #include "clang/AST/GlobalDecl.h"
 #include "clang/CodeGen/ModuleBuilder.h"
 #include "clang/Frontend/FrontendActions.h"
@@ -22,9 +23,13 @@ namespace {
 // Runs last: every declaration has been seen and, with a generator, emitted.
 class ReplyWriter : public ASTConsumer {
  public:
-  ReplyWriter(const ClangRequest& request, ClangReply& reply, CompilerInstance& instance, KernelCollector& collector,
-              CodeGenerator* generator)
-      : request_(request), reply_(reply), instance_(instance), collector_(collector), generator_(generator) {}
+  ReplyWriter(const ClangRequest& request, ClangReply& reply, CompilerInstance& instance,
+              KernelCollector& collector, CodeGenerator* generator)
+      : request_(request),
+        reply_(reply),
+        instance_(instance),
+        collector_(collector),
+        generator_(generator) {}
 
   void HandleTranslationUnit(ASTContext& context) override {
     if (instance_.getDiagnostics().hasErrorOccurred()) return;
@@ -56,8 +61,9 @@ class ReplyWriter : public ASTConsumer {
       const std::string& expression = request_.name_expressions[i];
       if (named[i] == nullptr) {
         const unsigned id = diagnostics.getCustomDiagID(
-            DiagnosticsEngine::Error, "name expression '%0' names neither a kernel nor a device variable; write, "
-                                      "for example, '&ns::kernel<int>'");
+            DiagnosticsEngine::Error,
+            "name expression '%0' names neither a kernel nor a device variable; write, "
+            "for example, '&ns::kernel<int>'");
         diagnostics.Report(id) << expression;
         continue;
       }
@@ -84,10 +90,12 @@ class ReplyWriter : public ASTConsumer {
 
 class CompileAction : public ASTFrontendAction {
  public:
-  CompileAction(const ClangRequest& request, ClangReply& reply) : request_(request), reply_(reply) {}
+  CompileAction(const ClangRequest& request, ClangReply& reply)
+      : request_(request), reply_(reply) {}
 
  protected:
-  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance& instance, llvm::StringRef) override {
+  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance& instance,
+                                                 llvm::StringRef) override {
     std::vector<std::unique_ptr<ASTConsumer>> consumers;
     auto collector = std::make_unique<KernelCollector>();
     KernelCollector& kernels = *collector;
@@ -95,12 +103,14 @@ class CompileAction : public ASTFrontendAction {
     CodeGenerator* generator = nullptr;
     if (!request_.syntax_only) {
       llvm_context_.setDiscardValueNames(true);
-      generator = CreateLLVMCodeGen(instance.getDiagnostics(), request_.file_name, &instance.getVirtualFileSystem(),
+      generator = CreateLLVMCodeGen(instance.getDiagnostics(), request_.file_name,
+                                    &instance.getVirtualFileSystem(),
                                     instance.getHeaderSearchOpts(), instance.getPreprocessorOpts(),
                                     instance.getCodeGenOpts(), llvm_context_);
       consumers.emplace_back(generator);
     }
-    consumers.push_back(std::make_unique<ReplyWriter>(request_, reply_, instance, kernels, generator));
+    consumers.push_back(
+        std::make_unique<ReplyWriter>(request_, reply_, instance, kernels, generator));
     return std::make_unique<MultiplexConsumer>(std::move(consumers));
   }
 
@@ -132,11 +142,12 @@ std::string main_text(const ClangRequest& request, const Options& options) {
 }
 
 void compile_with_clang(const ClangRequest& request, ClangReply& reply) {
-  const Options options = parse_options(request.options);
+  Options options = parse_options(request.options);
   if (!options.error.empty()) {
     reply.log = options.error;
     return;
   }
+  options.half = request.source.find("cuda_fp16.h") != std::string::npos;
   FrontendJob job;
   job.options = &options;
   job.main = llvm::MemoryBuffer::getMemBufferCopy(main_text(request, options), kMainFile);
@@ -157,7 +168,8 @@ void compile_with_clang(const ClangRequest& request, ClangReply& reply) {
 }  // namespace
 }  // namespace td::compile
 
-__attribute__((visibility("default"))) void td_cc_compile(const td::compile::ClangRequest& request, td::compile::ClangReply& reply) {
+__attribute__((visibility("default"))) void td_cc_compile(const td::compile::ClangRequest& request,
+                                                          td::compile::ClangReply& reply) {
   reply = {};
   td::compile::compile_with_clang(request, reply);
 }

@@ -1,4 +1,5 @@
-// Our CUDA device headers as text; the definition is generated from src/compile/include by embed.cmake.
+// Our CUDA device headers as text; the definition is generated from src/compile/include by
+// embed.cmake.
 #pragma once
 
 #include <cstddef>

@@ -8,18 +8,20 @@ namespace td::compile {
 using llvm::MemoryBuffer;
 using llvm::StringRef;
 
-llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> make_file_system(std::unique_ptr<MemoryBuffer> main,
-                                                                 std::unique_ptr<MemoryBuffer> pch) {
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> make_file_system(
+    std::unique_ptr<MemoryBuffer> main, std::unique_ptr<MemoryBuffer> pch) {
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   const std::string folder = std::string(kHeaderFolder) + "/";
   for (std::size_t i = 0; i < kDeviceHeaderCount; ++i) {
     const DeviceHeader& header = kDeviceHeaders[i];
     const StringRef text(header.text.data(), header.text.size());
-    memory->addFile(folder + std::string(header.name), 0, MemoryBuffer::getMemBuffer(text, header.name));
+    memory->addFile(folder + std::string(header.name), 0,
+                    MemoryBuffer::getMemBuffer(text, header.name));
   }
   if (main) memory->addFile(kMainFile, 0, std::move(main));
   if (pch) memory->addFile(kPchFile, 0, std::move(pch));
-  auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(llvm::vfs::createPhysicalFileSystem());
+  auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
+      llvm::vfs::createPhysicalFileSystem());
   overlay->pushOverlay(memory);
   return overlay;
 }

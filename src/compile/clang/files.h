@@ -1,5 +1,5 @@
-// The file system that Clang sees: our headers and the user's text in memory; real files only where the user's own
-// #include or -I names them.
+// The file system that Clang sees: our headers and the user's text in memory; real files only where
+// the user's own #include or -I names them.
 #pragma once
 
 #include <memory>
@@ -17,10 +17,12 @@ inline constexpr const char* kHeaderFolder = "/__treadle__/include";
 inline constexpr const char* kMainFile = "/__treadle__/main.cu";
 inline constexpr const char* kPchFile = "/__treadle__/prelude.pch";
 inline constexpr const char* kPreludeFile = "/__treadle__/include/treadle_prelude.h";
+inline constexpr const char* kPreludeHalfFile = "/__treadle__/include/treadle_prelude_half.h";
 
-// Real files beneath an overlay of the embedded device headers; `main` and `pch` (may be null) are added to it.
-llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> make_file_system(std::unique_ptr<llvm::MemoryBuffer> main,
-                                                                 std::unique_ptr<llvm::MemoryBuffer> pch);
+// Real files beneath an overlay of the embedded device headers; `main` and `pch` (may be null) are
+// added to it.
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> make_file_system(
+    std::unique_ptr<llvm::MemoryBuffer> main, std::unique_ptr<llvm::MemoryBuffer> pch);
 
 // Changes whenever a device header changes.
 std::uint64_t device_headers_hash();

@@ -2,12 +2,12 @@
 
 #include "clang/Basic/SourceManager.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/PassInstrumentation.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 
@@ -34,7 +34,8 @@ StringSet<> kernel_names(const Module& module) {
     if (node->getNumOperands() < 2) continue;
     const auto* function = mdconst::dyn_extract_or_null<Function>(node->getOperand(0));
     const auto* kind = dyn_cast_or_null<MDString>(node->getOperand(1));
-    if (function != nullptr && kind != nullptr && kind->getString() == "kernel") names.insert(function->getName());
+    if (function != nullptr && kind != nullptr && kind->getString() == "kernel")
+      names.insert(function->getName());
   }
   return names;
 }
@@ -58,7 +59,8 @@ void drop_unreachable_functions(Module& module) {
   GlobalDCEPass().run(module, analyses);
 }
 
-// Mathematical functions do not communicate between threads, so calls of them may move across branches.
+// Mathematical functions do not communicate between threads, so calls of them may move across
+// branches.
 void drop_convergence_of_math(Module& module) {
   for (Function& function : module) {
     if (!function.getName().starts_with("__td_")) continue;
@@ -69,32 +71,16 @@ void drop_convergence_of_math(Module& module) {
   }
 }
 
-// atomicInc and atomicDec as the atomicrmw operations that LLVM has for them.
-void expand_wrapping_atomics(Module& module) {
-  for (Function& function : make_early_inc_range(module)) {
-    const Intrinsic::ID id = function.getIntrinsicID();
-    if (id != Intrinsic::nvvm_atomic_load_inc_32 && id != Intrinsic::nvvm_atomic_load_dec_32) continue;
-    const auto operation =
-        id == Intrinsic::nvvm_atomic_load_inc_32 ? AtomicRMWInst::UIncWrap : AtomicRMWInst::UDecWrap;
-    for (User* user : make_early_inc_range(function.users())) {
-      auto* call = cast<CallInst>(user);
-      IRBuilder<> builder(call);
-      call->replaceAllUsesWith(builder.CreateAtomicRMW(operation, call->getArgOperand(0), call->getArgOperand(1),
-                                                       Align(4), AtomicOrdering::Monotonic));
-      call->eraseFromParent();
-    }
-    function.eraseFromParent();
-  }
-}
-
-// LLVM's saturating conversion gives 0 for NaN; PTX gives the sign bit alone when either side has 64 bits.
+// LLVM's saturating conversion gives 0 for NaN; PTX gives the sign bit alone when either side has
+// 64 bits.
 void set_nan_conversion(Module& module) {
   for (Function& function : module) {
     const Intrinsic::ID id = function.getIntrinsicID();
     if (id != Intrinsic::fptosi_sat && id != Intrinsic::fptoui_sat) continue;
     Type* integer = function.getReturnType();
     if (!integer->isIntegerTy() || integer->getIntegerBitWidth() < 32) continue;
-    if (integer->getIntegerBitWidth() == 32 && !function.getArg(0)->getType()->isDoubleTy()) continue;
+    if (integer->getIntegerBitWidth() == 32 && !function.getArg(0)->getType()->isDoubleTy())
+      continue;
     for (User* user : make_early_inc_range(function.users())) {
       auto* call = cast<CallInst>(user);
       IRBuilder<> builder(call->getNextNode());
@@ -104,30 +90,6 @@ void set_nan_conversion(Module& module) {
       Value* sign = ConstantInt::get(integer, APInt::getSignMask(integer->getIntegerBitWidth()));
       Value* result = builder.CreateSelect(is_nan, sign, call);
       call->replaceUsesWithIf(result, [&](Use& use) { return use.getUser() != result; });
-    }
-  }
-}
-
-// A shift by the width of the type or more gives what PTX gives: zero, or the sign spread over all bits.
-void clamp_shifts(Module& module) {
-  for (Function& function : module) {
-    for (Instruction& instruction : make_early_inc_range(instructions(function))) {
-      auto* shift = dyn_cast<BinaryOperator>(&instruction);
-      if (shift == nullptr || !shift->isShift() || isa<Constant>(shift->getOperand(1))) continue;
-      Type* type = shift->getType();
-      if (!type->isIntegerTy(32) && !type->isIntegerTy(64)) continue;
-      IRBuilder<> builder(shift);
-      Value* amount = shift->getOperand(1);
-      Value* last = ConstantInt::get(type, type->getIntegerBitWidth() - 1);
-      Value* in_range = builder.CreateICmpULE(amount, last);
-      if (shift->getOpcode() == Instruction::AShr) {
-        shift->setOperand(1, builder.CreateSelect(in_range, amount, last));
-        continue;
-      }
-      builder.SetInsertPoint(shift->getNextNode());
-      builder.SetCurrentDebugLocation(shift->getDebugLoc());
-      Value* result = builder.CreateSelect(in_range, shift, ConstantInt::get(type, 0));
-      shift->replaceUsesWithIf(result, [&](Use& use) { return use.getUser() != result; });
     }
   }
 }
@@ -150,7 +112,8 @@ class Checker {
       // An empty asm is a compiler barrier, as in C.
       if (!text->getAsmString().empty()) {
         report(location_of_asm(call), call,
-               "inline PTX (asm) is known, but not supported on the software device yet; write the operation in "
+               "inline PTX (asm) is known, but not supported on the software device yet; write the "
+               "operation in "
                "CUDA C++, or keep the asm behind #ifndef __TREADLE__");
       }
       return;
@@ -159,8 +122,9 @@ class Checker {
     if (callee == nullptr || !callee->isDeclaration() || is_provided(callee->getName())) return;
     if (!reported_.insert(callee->getName()).second) return;
     report(location_of(call), call,
-           "function '" + callee->getName().str() +
-               "' is called but has no body in this source; add its definition (modules are not linked together)");
+           "function '" + llvm::demangle(callee->getName().str()) +
+               "' is called but has no body in this source; add its definition (modules are not "
+               "linked together)");
   }
 
   // Clang stores the encoded location of an asm statement with the call.
@@ -173,7 +137,8 @@ class Checker {
                                 static_cast<clang::SourceLocation::UIntTy>(raw->getZExtValue()));
   }
 
-  // From the line table back into the main file; #line shifts line numbers, so the answer is looked for and checked.
+  // From the line table back into the main file; #line shifts line numbers, so the answer is looked
+  // for and checked.
   clang::SourceLocation location_of(const CallBase& call) const {
     const DILocation* place = call.getDebugLoc();
     if (place == nullptr) return {};
@@ -196,7 +161,8 @@ class Checker {
     if (const DILocation* line = call.getDebugLoc(); place.isInvalid() && line != nullptr) {
       message = line->getFilename().str() + ":" + std::to_string(line->getLine()) + ": " + text;
     }
-    diagnostics_.Report(place, diagnostics_.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0")) << message;
+    diagnostics_.Report(place, diagnostics_.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0"))
+        << message;
   }
 
   clang::DiagnosticsEngine& diagnostics_;
@@ -208,9 +174,7 @@ class Checker {
 void finish_module(Module& module, clang::DiagnosticsEngine& diagnostics) {
   drop_unreachable_functions(module);
   drop_convergence_of_math(module);
-  expand_wrapping_atomics(module);
   set_nan_conversion(module);
-  clamp_shifts(module);
   Checker(diagnostics).check(module);
 }
 

@@ -1,5 +1,5 @@
-// From the module as Clang leaves it to the image: semantics of CUDA that C++ leaves open, and refusal of what no later
-// stage can run, at the user's line.
+// From the module as Clang leaves it to the image: semantics of CUDA that C++ leaves open, and
+// refusal of what no later stage can run, at the user's line.
 #pragma once
 
 #include "clang/Basic/Diagnostic.h"
@@ -7,8 +7,8 @@
 
 namespace td::compile {
 
-// Keeps kernels and device variables and drops functions that none of them reaches. Problems are reported to
-// `diagnostics`; the module is then not usable.
+// Keeps kernels and device variables and drops functions that none of them reaches. Problems are
+// reported to `diagnostics`; the module is then not usable.
 void finish_module(llvm::Module& module, clang::DiagnosticsEngine& diagnostics);
 
 }  // namespace td::compile

@@ -12,15 +12,17 @@ namespace td::compile {
 
 struct FrontendJob {
   const Options* options = nullptr;
-  std::unique_ptr<llvm::MemoryBuffer> main;  // text of kMainFile; null: the prelude itself is to be precompiled
-  std::unique_ptr<llvm::MemoryBuffer> pch;   // precompiled prelude, null while making it
+  std::unique_ptr<llvm::MemoryBuffer>
+      main;  // text of kMainFile; null: the prelude itself is to be precompiled
+  std::unique_ptr<llvm::MemoryBuffer> pch;  // precompiled prelude, null while making it
   std::string* log = nullptr;
 };
 
 // Arguments of Clang's cc1 that decide what a precompiled prelude contains.
 std::vector<std::string> language_arguments(const Options& options);
 
-// Ready for ExecuteAction. Null when Clang refuses the set-up itself; the reason is then in the log.
+// Ready for ExecuteAction. Null when Clang refuses the set-up itself; the reason is then in the
+// log.
 std::unique_ptr<clang::CompilerInstance> make_frontend(FrontendJob job);
 
 }  // namespace td::compile

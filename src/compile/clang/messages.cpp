@@ -1,5 +1,6 @@
 #include "compile/clang/messages.h"
 
+#include "clang/Basic/DiagnosticSema.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Lex/Preprocessor.h"
 #include "compile/clang/files.h"
@@ -23,13 +24,33 @@ bool from_command_line(const SourceManager& sources, SourceLocation location) {
   return place.isValid() && place.getFilename() == llvm::StringRef("<built-in>");
 }
 
-// The nearest place that the user wrote, or an invalid location.
+// The nearest place that the user wrote, or an invalid location. Within an argument of a macro of
+// ours (assert) that is the argument itself.
 SourceLocation user_location(const SourceManager& sources, SourceLocation location) {
+  for (SourceLocation at = location; at.isMacroID();
+       at = sources.getImmediateExpansionRange(at).getBegin()) {
+    if (at == location || !in_our_headers(sources, at)) continue;
+    const SourceLocation argument = sources.getSpellingLoc(location);
+    if (!in_our_headers(sources, argument)) return argument;
+  }
   while (location.isMacroID() && in_our_headers(sources, location)) {
     location = sources.getImmediateExpansionRange(location).getBegin();
   }
   if (location.isValid() && in_our_headers(sources, location)) return {};
   return location;
+}
+
+// Our own words where Clang wraps them or where its words do not fit.
+void reword(const Diagnostic& info, llvm::SmallString<128>& text) {
+  const llvm::StringRef marker = "[treadle]";
+  if (const std::size_t found = llvm::StringRef(text).find(marker);
+      found != llvm::StringRef::npos) {
+    text.erase(text.begin(), text.begin() + found + marker.size());
+  } else if (info.getID() == diag::err_ref_bad_target &&
+             llvm::StringRef(text).starts_with("reference to __global__ function")) {
+    text =
+        "launching a kernel from a kernel is known, but not supported on the software device yet";
+  }
 }
 
 }  // namespace
@@ -38,12 +59,15 @@ void Messages::BeginSourceFile(const LangOptions& language, const Preprocessor* 
   printer_ = std::make_unique<TextDiagnostic>(stream_, language, options_.get(), pp);
 }
 
-void Messages::EndSourceFile() { printer_.reset(); }
+void Messages::EndSourceFile() {
+  printer_.reset();
+}
 
 void Messages::HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic& info) {
   DiagnosticConsumer::HandleDiagnostic(level, info);
   llvm::SmallString<128> text;
   info.FormatDiagnostic(text);
+  reword(info, text);
   if (!printer_ || !info.hasSourceManager() || info.getLocation().isInvalid()) {
     if (level == DiagnosticsEngine::Note) return;
     TextDiagnostic::printDiagnosticLevel(stream_, level, false);

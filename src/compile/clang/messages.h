@@ -1,7 +1,8 @@
 // Clang's diagnostics as text, with the user's lines only.
 //
-// A diagnostic inside our device headers is shown at the user's expansion of our macro, or without a position (the
-// notes that follow lead to the user's line); notes that point into our headers are dropped.
+// A diagnostic inside our device headers is shown at the user's expansion of our macro, or without
+// a position (the notes that follow lead to the user's line); notes that point into our headers are
+// dropped.
 #pragma once
 
 #include <memory>
@@ -20,7 +21,8 @@ class Messages : public clang::DiagnosticConsumer {
 
   void BeginSourceFile(const clang::LangOptions& language, const clang::Preprocessor* pp) override;
   void EndSourceFile() override;
-  void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override;
+  void HandleDiagnostic(clang::DiagnosticsEngine::Level level,
+                        const clang::Diagnostic& info) override;
 
  private:
   llvm::raw_string_ostream stream_;

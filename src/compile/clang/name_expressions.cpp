@@ -9,7 +9,9 @@ using namespace clang;
 
 namespace {
 
-std::string variable_name(std::size_t index) { return "__td_name_expression_" + std::to_string(index); }
+std::string variable_name(std::size_t index) {
+  return "__td_name_expression_" + std::to_string(index);
+}
 
 const NamedDecl* named_by(const Expr* expression) {
   while (expression != nullptr) {
@@ -27,7 +29,9 @@ const NamedDecl* named_by(const Expr* expression) {
 std::string name_expression_text(const std::vector<std::string>& expressions) {
   std::string text;
   for (std::size_t i = 0; i < expressions.size(); ++i) {
-    text += "#line 1 \"<name expression>\"\nstatic const auto " + variable_name(i) + " = (" + expressions[i] + ");\n";
+    // On a line of its own: a message about it shows nothing of ours.
+    text += "static const auto " + variable_name(i) + " = (\n#line 1 \"<name expression>\"\n" +
+            expressions[i] + "\n);\n";
   }
   return text;
 }
@@ -36,8 +40,10 @@ std::vector<const NamedDecl*> named_declarations(ASTContext& context, std::size_
   std::vector<const NamedDecl*> result;
   for (std::size_t i = 0; i < count; ++i) {
     const NamedDecl* named = nullptr;
-    for (NamedDecl* found : context.getTranslationUnitDecl()->lookup(&context.Idents.get(variable_name(i)))) {
-      if (const auto* variable = llvm::dyn_cast<VarDecl>(found)) named = named_by(variable->getInit());
+    for (NamedDecl* found :
+         context.getTranslationUnitDecl()->lookup(&context.Idents.get(variable_name(i)))) {
+      if (const auto* variable = llvm::dyn_cast<VarDecl>(found))
+        named = named_by(variable->getInit());
     }
     result.push_back(named);
   }

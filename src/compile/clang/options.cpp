@@ -142,7 +142,8 @@ Options parse_options(const std::vector<std::string>& options) {
     const std::string& text = options[i];
     Match match = match_option(text);
     if (match.row == nullptr) {
-      result.error = "error: option '" + text + "' is not known. Known options: " + known_options() + "\n";
+      result.error =
+          "error: option '" + text + "' is not known. Known options: " + known_options() + "\n";
       return result;
     }
     if (match.row->value == Value::required && !match.has_value) {
@@ -153,7 +154,8 @@ Options parse_options(const std::vector<std::string>& options) {
       match.value = options[++i];
     }
     if (match.row->value == Value::none && match.has_value) {
-      result.error = "error: option '" + text + "' takes no value: write " + std::string(match.row->name) + "\n";
+      result.error = "error: option '" + text + "' takes no value: write " +
+                     std::string(match.row->name) + "\n";
       return result;
     }
     if (match.row->apply == nullptr) continue;

@@ -12,14 +12,17 @@ struct Options {
   std::vector<std::string> include_paths;  // in order
   std::vector<std::string> pre_includes;   // included before the first line of the source
   bool contract = true;                    // fuse a*b+c (CUDA's default)
-  bool flush_denormals = false;            // -ftz=true: recorded in the image; denormals are kept on the software device
-  bool default_device = false;             // functions without an annotation are __host__ __device__
+  bool flush_denormals =
+      false;  // -ftz=true: recorded in the image; denormals are kept on the software device
+  bool default_device = false;  // functions without an annotation are __host__ __device__
   bool warnings = true;
-  std::string error;                       // not empty: an option was refused, and this says which and why
+  bool half = false;  // the source mentions cuda_fp16.h: precompile it with the prelude
+  std::string error;  // not empty: an option was refused, and this says which and why
 };
 
-// Options that only steer NVIDIA's code generator (-arch, -G, -lineinfo, -maxrregcount, ...) are accepted and have no
-// effect. A value may follow its option after '=', or, for long names and -I, -D, -U, as the next element.
+// Options that only steer NVIDIA's code generator (-arch, -G, -lineinfo, -maxrregcount, ...) are
+// accepted and have no effect. A value may follow its option after '=', or, for long names and -I,
+// -D, -U, as the next element.
 Options parse_options(const std::vector<std::string>& options);
 
 }  // namespace td::compile

@@ -37,15 +37,16 @@ class PrecompileAction : public ASTFrontendAction {
  protected:
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance& instance, StringRef) override {
     // No time stamps: the same prelude gives the same bytes.
-    return std::make_unique<PCHGenerator>(instance.getPreprocessor(), instance.getModuleCache(), kPchFile, "", result,
-                                          instance.getFrontendOpts().ModuleFileExtensions, false, false);
+    return std::make_unique<PCHGenerator>(
+        instance.getPreprocessor(), instance.getModuleCache(), kPchFile, "", result,
+        instance.getFrontendOpts().ModuleFileExtensions, false, false);
   }
   TranslationUnitKind getTranslationUnitKind() override { return TU_Prefix; }
   bool hasASTFileSupport() const override { return false; }
 };
 
 std::uint64_t key_of(const Options& options) {
-  std::string text = getClangFullVersion();
+  std::string text = getClangFullVersion() + (options.half ? " half" : "");
   for (const std::string& argument : language_arguments(options)) text += '\n' + argument;
   return llvm::xxh3_64bits(text) ^ device_headers_hash();
 }
@@ -54,11 +55,13 @@ std::shared_ptr<const std::string> make_pch(const Options& options, std::string&
   Options clean;
   clean.standard = options.standard;
   clean.contract = options.contract;
+  clean.half = options.half;
   FrontendJob job{&clean, nullptr, nullptr, &log};
   std::unique_ptr<CompilerInstance> instance = make_frontend(std::move(job));
   if (!instance) return nullptr;
   PrecompileAction action;
-  if (!instance->ExecuteAction(action) || instance->getDiagnostics().hasErrorOccurred()) return nullptr;
+  if (!instance->ExecuteAction(action) || instance->getDiagnostics().hasErrorOccurred())
+    return nullptr;
   return std::make_shared<std::string>(action.result->Data.data(), action.result->Data.size());
 }
 
@@ -75,8 +78,9 @@ std::shared_ptr<const std::string> read_pch(const std::string& folder, std::uint
   FileHeader header;
   std::memcpy(&header, content.data(), sizeof header);
   const StringRef bytes = content.drop_front(sizeof header);
-  if (std::memcmp(header.magic, FileHeader().magic, sizeof header.magic) != 0 || header.key != key ||
-      header.bytes != bytes.size() || header.checksum != llvm::xxh3_64bits(bytes)) {
+  if (std::memcmp(header.magic, FileHeader().magic, sizeof header.magic) != 0 ||
+      header.key != key || header.bytes != bytes.size() ||
+      header.checksum != llvm::xxh3_64bits(bytes)) {
     return nullptr;
   }
   return std::make_shared<std::string>(bytes);
@@ -122,7 +126,7 @@ std::unique_ptr<MemoryBuffer> precompiled_prelude(const Options& options, const 
     }
     if (!folder.empty()) write_pch(folder, key, *bytes);
   }
-  // Never freed: at most one for each standard and contraction mode.
+  // Never freed: at most one for each standard, contraction mode and set of headers.
   return MemoryBuffer::getMemBuffer(*bytes, kPchFile, false);
 }
 

@@ -22,7 +22,8 @@ class KernelVisitor : public RecursiveASTVisitor<KernelVisitor> {
   bool VisitFunctionDecl(FunctionDecl* function) {
     if (!function->hasAttr<CUDAGlobalAttr>() || function->isDependentContext()) return true;
     const FunctionDecl* definition = nullptr;
-    // An instance that nothing uses has a pattern but no body of its own: it is not a kernel of the image.
+    // An instance that nothing uses has a pattern but no body of its own: it is not a kernel of the
+    // image.
     if (!function->hasBody(definition) || definition->isDependentContext()) return true;
     if (seen_.insert(definition).second) found.push_back(definition);
     return true;
@@ -35,32 +36,41 @@ class KernelVisitor : public RecursiveASTVisitor<KernelVisitor> {
 
 std::optional<DType> integer_dtype(std::size_t bytes, bool is_signed) {
   switch (bytes) {
-    case 1: return is_signed ? DType::int8 : DType::uint8;
-    case 2: return is_signed ? DType::int16 : DType::uint16;
-    case 4: return is_signed ? DType::int32 : DType::uint32;
-    case 8: return is_signed ? DType::int64 : DType::uint64;
-    default: return std::nullopt;
+    case 1:
+      return is_signed ? DType::int8 : DType::uint8;
+    case 2:
+      return is_signed ? DType::int16 : DType::uint16;
+    case 4:
+      return is_signed ? DType::int32 : DType::uint32;
+    case 8:
+      return is_signed ? DType::int64 : DType::uint64;
+    default:
+      return std::nullopt;
   }
 }
 
 // Class types that stand for one number.
 struct ClassRow {
-  const char* name;     // without namespace
+  const char* name;  // without namespace
   std::size_t bytes;
   DType dtype;
 };
 const ClassRow kNumberClasses[] = {
-    {"__half", 2, DType::float16},          {"td_half", 2, DType::float16},
-    {"td_complex", 8, DType::complex64},    {"td_complex", 16, DType::complex128},
+    {"__half", 2, DType::float16},
+    {"td_half", 2, DType::float16},
+    {"td_complex", 8, DType::complex64},
+    {"td_complex", 16, DType::complex128},
 };
 
 std::optional<DType> dtype_of_type(QualType type, const ASTContext& context) {
   type = type.getCanonicalType().getUnqualifiedType();
   if (type->isIncompleteType()) return std::nullopt;
-  const std::size_t bytes = static_cast<std::size_t>(context.getTypeSizeInChars(type).getQuantity());
+  const std::size_t bytes =
+      static_cast<std::size_t>(context.getTypeSizeInChars(type).getQuantity());
   if (type->isBooleanType()) return DType::bool_;
   if (type->isHalfType() || type->isFloat16Type()) return DType::float16;
-  if (type->isIntegralOrEnumerationType()) return integer_dtype(bytes, type->isSignedIntegerOrEnumerationType());
+  if (type->isIntegralOrEnumerationType())
+    return integer_dtype(bytes, type->isSignedIntegerOrEnumerationType());
   if (type->isRealFloatingType() && bytes == 4) return DType::float32;
   if (type->isRealFloatingType() && bytes == 8) return DType::float64;
   if (const CXXRecordDecl* record = type->getAsCXXRecordDecl(); record && record->getIdentifier()) {

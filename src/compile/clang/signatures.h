@@ -8,8 +8,9 @@
 
 namespace td::compile {
 
-// Collects every __global__ function with a body that the translation unit itself declares (not our headers),
-// instances of templates included. Read `kernels()` after the translation unit was handled.
+// Collects every __global__ function with a body that the translation unit itself declares (not our
+// headers), instances of templates included. Read `kernels()` after the translation unit was
+// handled.
 class KernelCollector : public clang::ASTConsumer {
  public:
   bool HandleTopLevelDecl(clang::DeclGroupRef group) override;

@@ -19,11 +19,11 @@
 #define CUDARTAPI
 #define CUDART_CB
 
-// A small function of ours: inlined, and its lines never show up in a message or in debug information.
-#define TD_FN                                                                                      \
-  static __inline__ __attribute__((host, device, always_inline, nodebug, unused))
+// A small function of ours: inlined, and its lines never show up in a message or in debug
+// information.
+#define __TD_FN static __inline__ __attribute__((host, device, always_inline, nodebug, unused))
 // A function without effects that lowering provides.
-#define TD_PURE __attribute__((host, device, const, nothrow))
+#define __TD_PURE __attribute__((host, device, const, nothrow))
 
 typedef __SIZE_TYPE__ size_t;
 typedef __PTRDIFF_TYPE__ ptrdiff_t;

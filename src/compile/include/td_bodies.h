@@ -2,9 +2,9 @@
 #pragma once
 #pragma clang system_header
 
-// x * 2^exponent with one rounding: at most the last of three multiplications is inexact, because the first two stay
-// within the normal range (or reach the final overflow).
-TD_FN float ldexpf(float x, int exponent) {
+// x * 2^exponent with one rounding: at most the last of three multiplications is inexact, because
+// the first two stay within the normal range (or reach the final overflow).
+__TD_FN float ldexpf(float x, int exponent) {
   exponent = exponent < -400 ? -400 : exponent > 400 ? 400 : exponent;
   if (exponent > 127) {
     const int step = exponent > 254 ? 127 : exponent - 127;
@@ -26,7 +26,7 @@ TD_FN float ldexpf(float x, int exponent) {
   return x * __int_as_float((exponent + 127) << 23);
 }
 
-TD_FN double ldexp(double x, int exponent) {
+__TD_FN double ldexp(double x, int exponent) {
   exponent = exponent < -3200 ? -3200 : exponent > 3200 ? 3200 : exponent;
   if (exponent > 1023) {
     const int step = exponent > 2046 ? 1023 : exponent - 1023;
@@ -48,7 +48,7 @@ TD_FN double ldexp(double x, int exponent) {
 }
 
 // Zero, infinity and NaN are returned as they are, with exponent 0.
-TD_FN float frexpf(float x, int* exponent) {
+__TD_FN float frexpf(float x, int* exponent) {
   const bool denormal = (__float_as_uint(x) & 0x7f800000u) == 0;
   const unsigned bits = __float_as_uint(denormal ? x * 0x1p25f : x);
   const int field = (int)(bits >> 23 & 0xff);
@@ -57,54 +57,58 @@ TD_FN float frexpf(float x, int* exponent) {
   return as_is ? x : __uint_as_float((bits & 0x807fffffu) | 0x3f000000u);
 }
 
-TD_FN double frexp(double x, int* exponent) {
+__TD_FN double frexp(double x, int* exponent) {
   const unsigned long long raw = __builtin_bit_cast(unsigned long long, x);
   const bool denormal = (raw & 0x7ff0000000000000ull) == 0;
-  const unsigned long long bits = denormal ? __builtin_bit_cast(unsigned long long, x * 0x1p54) : raw;
+  const unsigned long long bits =
+      denormal ? __builtin_bit_cast(unsigned long long, x * 0x1p54) : raw;
   const int field = (int)(bits >> 52 & 0x7ff);
   const bool as_is = x == 0.0 || field == 0x7ff;
   *exponent = as_is ? 0 : field - (denormal ? 1022 + 54 : 1022);
-  return as_is ? x : __builtin_bit_cast(double, (bits & 0x800fffffffffffffull) | 0x3fe0000000000000ull);
+  return as_is ? x
+               : __builtin_bit_cast(double, (bits & 0x800fffffffffffffull) | 0x3fe0000000000000ull);
 }
 
 // Both parts have x's sign; an infinity leaves a zero.
-TD_FN float modff(float x, float* whole) {
+__TD_FN float modff(float x, float* whole) {
   *whole = __builtin_truncf(x);
   return __builtin_copysignf(__builtin_isinf(x) ? 0.0f : x - *whole, x);
 }
 
-TD_FN double modf(double x, double* whole) {
+__TD_FN double modf(double x, double* whole) {
   *whole = __builtin_trunc(x);
   return __builtin_copysign(__builtin_isinf(x) ? 0.0 : x - *whole, x);
 }
 
 // CUDA's values: INT_MIN for zero and for NaN, INT_MAX for infinity.
-TD_FN int ilogbf(float x) {
+__TD_FN int ilogbf(float x) {
   int exponent;
   frexpf(x, &exponent);
   return x == 0.0f || x != x ? -__INT_MAX__ - 1 : __builtin_isinf(x) ? __INT_MAX__ : exponent - 1;
 }
 
-TD_FN int ilogb(double x) {
+__TD_FN int ilogb(double x) {
   int exponent;
   frexp(x, &exponent);
   return x == 0.0 || x != x ? -__INT_MAX__ - 1 : __builtin_isinf(x) ? __INT_MAX__ : exponent - 1;
 }
 
-TD_FN unsigned long long __umul64hi(unsigned long long x, unsigned long long y) {
+__TD_FN unsigned long long __umul64hi(unsigned long long x, unsigned long long y) {
   const unsigned long long x0 = (unsigned)x, x1 = x >> 32, y0 = (unsigned)y, y1 = y >> 32;
   const unsigned long long middle = x1 * y0 + (x0 * y0 >> 32);
   const unsigned long long other = x0 * y1 + (unsigned)middle;
   return x1 * y1 + (middle >> 32) + (other >> 32);
 }
 
-TD_FN long long __mul64hi(long long x, long long y) {
+__TD_FN long long __mul64hi(long long x, long long y) {
   const unsigned long long high = __umul64hi((unsigned long long)x, (unsigned long long)y);
-  return (long long)(high - (x < 0 ? (unsigned long long)y : 0) - (y < 0 ? (unsigned long long)x : 0));
+  return (long long)(high - (x < 0 ? (unsigned long long)y : 0) -
+                     (y < 0 ? (unsigned long long)x : 0));
 }
 
-// Each nibble of the selector picks one of eight bytes; its top bit spreads that byte's sign instead.
-TD_FN unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
+// Each nibble of the selector picks one of eight bytes; its top bit spreads that byte's sign
+// instead.
+__TD_FN unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   const unsigned long long bytes = (unsigned long long)y << 32 | x;
   unsigned result = 0;
 #pragma unroll
@@ -117,14 +121,15 @@ TD_FN unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   return result;
 }
 
-TD_FN int __dp4a(int x, int y, int z) {
+__TD_FN int __dp4a(int x, int y, int z) {
   unsigned sum = (unsigned)z;
 #pragma unroll
-  for (int i = 0; i < 4; ++i) sum += (unsigned)((int)(signed char)(x >> (8 * i)) * (int)(signed char)(y >> (8 * i)));
+  for (int i = 0; i < 4; ++i)
+    sum += (unsigned)((int)(signed char)(x >> (8 * i)) * (int)(signed char)(y >> (8 * i)));
   return (int)sum;
 }
 
-TD_FN unsigned __dp4a(unsigned x, unsigned y, unsigned z) {
+__TD_FN unsigned __dp4a(unsigned x, unsigned y, unsigned z) {
 #pragma unroll
   for (int i = 0; i < 4; ++i) z += (x >> (8 * i) & 0xff) * (y >> (8 * i) & 0xff);
   return z;

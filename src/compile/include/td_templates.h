@@ -4,7 +4,7 @@
 
 // ---- warp
 template <class T>
-TD_FN unsigned __match_any_sync(unsigned mask, T value) {
+__TD_FN unsigned __match_any_sync(unsigned mask, T value) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8, "__match_any_sync takes values of 32 or 64 bits");
   if constexpr (sizeof(T) == 4) {
     return __nvvm_match_any_sync_i32(mask, __builtin_bit_cast(unsigned, value));
@@ -14,7 +14,7 @@ TD_FN unsigned __match_any_sync(unsigned mask, T value) {
 }
 
 template <class T>
-TD_FN unsigned __match_all_sync(unsigned mask, T value, int* all) {
+__TD_FN unsigned __match_all_sync(unsigned mask, T value, int* all) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8, "__match_all_sync takes values of 32 or 64 bits");
   if constexpr (sizeof(T) == 4) {
     return __nvvm_match_all_sync_i32p(mask, __builtin_bit_cast(unsigned, value), all);
@@ -24,10 +24,10 @@ TD_FN unsigned __match_all_sync(unsigned mask, T value, int* all) {
 }
 
 // ---- atomics
-#define TD_CAS(T, name)                                                                            \
-  TD_FN T name(T* p, T compare, T value) {                                                         \
-    __atomic_compare_exchange_n(p, &compare, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);    \
-    return compare;                                                                                \
+#define TD_CAS(T, name)                                                                         \
+  __TD_FN T name(T* p, T compare, T value) {                                                    \
+    __atomic_compare_exchange_n(p, &compare, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); \
+    return compare;                                                                             \
   }
 #define TD_CAS_SCOPES(T) TD_CAS(T, atomicCAS) TD_CAS(T, atomicCAS_block) TD_CAS(T, atomicCAS_system)
 TD_CAS_SCOPES(int)
@@ -39,36 +39,58 @@ TD_CAS_SCOPES(unsigned short)
 #undef TD_CAS_SCOPES
 
 // ---- minimum and maximum: CUDA's overloads, floating point by fmin and fmax
-#define TD_MINMAX(R, A, B)                                                                         \
-  TD_FN constexpr R min(A x, B y) { return (R)x < (R)y ? (R)x : (R)y; }                            \
-  TD_FN constexpr R max(A x, B y) { return (R)x < (R)y ? (R)y : (R)x; }
+#define TD_MINMAX(R, A, B)            \
+  __TD_FN constexpr R min(A x, B y) { \
+    return (R)x < (R)y ? (R)x : (R)y; \
+  }                                   \
+  __TD_FN constexpr R max(A x, B y) { \
+    return (R)x < (R)y ? (R)y : (R)x; \
+  }
 //        result              operands
-TD_MINMAX(int,                int,                int)
-TD_MINMAX(unsigned,           unsigned,           unsigned)
-TD_MINMAX(unsigned,           int,                unsigned)
-TD_MINMAX(unsigned,           unsigned,           int)
-TD_MINMAX(long,               long,               long)
-TD_MINMAX(unsigned long,      unsigned long,      unsigned long)
-TD_MINMAX(unsigned long,      long,               unsigned long)
-TD_MINMAX(unsigned long,      unsigned long,      long)
-TD_MINMAX(long long,          long long,          long long)
+TD_MINMAX(int, int, int)
+TD_MINMAX(unsigned, unsigned, unsigned)
+TD_MINMAX(unsigned, int, unsigned)
+TD_MINMAX(unsigned, unsigned, int)
+TD_MINMAX(long, long, long)
+TD_MINMAX(unsigned long, unsigned long, unsigned long)
+TD_MINMAX(unsigned long, long, unsigned long)
+TD_MINMAX(unsigned long, unsigned long, long)
+TD_MINMAX(long long, long long, long long)
 TD_MINMAX(unsigned long long, unsigned long long, unsigned long long)
-TD_MINMAX(unsigned long long, long long,          unsigned long long)
+TD_MINMAX(unsigned long long, long long, unsigned long long)
 TD_MINMAX(unsigned long long, unsigned long long, long long)
 #undef TD_MINMAX
-TD_FN float min(float x, float y) { return fminf(x, y); }
-TD_FN float max(float x, float y) { return fmaxf(x, y); }
-TD_FN double min(double x, double y) { return fmin(x, y); }
-TD_FN double max(double x, double y) { return fmax(x, y); }
-TD_FN double min(float x, double y) { return fmin((double)x, y); }
-TD_FN double max(float x, double y) { return fmax((double)x, y); }
-TD_FN double min(double x, float y) { return fmin(x, (double)y); }
-TD_FN double max(double x, float y) { return fmax(x, (double)y); }
+__TD_FN float min(float x, float y) {
+  return fminf(x, y);
+}
+__TD_FN float max(float x, float y) {
+  return fmaxf(x, y);
+}
+__TD_FN double min(double x, double y) {
+  return fmin(x, y);
+}
+__TD_FN double max(double x, double y) {
+  return fmax(x, y);
+}
+__TD_FN double min(float x, double y) {
+  return fmin((double)x, y);
+}
+__TD_FN double max(float x, double y) {
+  return fmax((double)x, y);
+}
+__TD_FN double min(double x, float y) {
+  return fmin(x, (double)y);
+}
+__TD_FN double max(double x, float y) {
+  return fmax(x, (double)y);
+}
 
 // ---- loads and stores with a cache hint: the hint has no effect
-#define TD_LOAD(name)                                                                              \
-  template <class T>                                                                               \
-  TD_FN T name(const T* p) { return *p; }
+#define TD_LOAD(name)          \
+  template <class T>           \
+  __TD_FN T name(const T* p) { \
+    return *p;                 \
+  }
 TD_LOAD(__ldg)
 TD_LOAD(__ldca)
 TD_LOAD(__ldcg)
@@ -76,10 +98,14 @@ TD_LOAD(__ldcs)
 TD_LOAD(__ldlu)
 #undef TD_LOAD
 template <class T>
-TD_FN T __ldcv(const T* p) { return *(const volatile T*)p; }
-#define TD_STORE(name)                                                                             \
-  template <class T>                                                                               \
-  TD_FN void name(T* p, T value) { *p = value; }
+__TD_FN T __ldcv(const T* p) {
+  return *(const volatile T*)p;
+}
+#define TD_STORE(name)               \
+  template <class T>                 \
+  __TD_FN void name(T* p, T value) { \
+    *p = value;                      \
+  }
 TD_STORE(__stwb)
 TD_STORE(__stcg)
 TD_STORE(__stcs)
@@ -88,10 +114,16 @@ TD_STORE(__stwt)
 
 // ---- classification of integers, as C++ has it
 template <class T>
-TD_FN constexpr __td_if<__is_integral(T), bool> isnan(T) { return false; }
+__TD_FN constexpr __td_if<__is_integral(T), bool> isnan(T) {
+  return false;
+}
 template <class T>
-TD_FN constexpr __td_if<__is_integral(T), bool> isinf(T) { return false; }
+__TD_FN constexpr __td_if<__is_integral(T), bool> isinf(T) {
+  return false;
+}
 template <class T>
-TD_FN constexpr __td_if<__is_integral(T), bool> isfinite(T) { return true; }
+__TD_FN constexpr __td_if<__is_integral(T), bool> isfinite(T) {
+  return true;
+}
 
 #include "assert.h"

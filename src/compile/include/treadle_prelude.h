@@ -1,10 +1,9 @@
-// What every kernel sees without any #include, as with NVRTC. Precompiled; nothing here may emit code unless used.
-// The builtins themselves are the rows of device_builtins.def; this file turns rows into C++.
+// What every kernel sees without any #include, as with NVRTC. Precompiled; nothing here may emit
+// code unless used. The builtins themselves are the rows of device_builtins.def; this file turns
+// rows into C++.
 #pragma once
 #pragma clang system_header
 
-#include "td_annotations.h"
-#include "td_vectors.h"
 #include "td_registers.h"
 #include "td_support.h"
 
@@ -14,78 +13,110 @@
 #define TD_PARAMS_3(T) T x, T y, T z
 
 // C++'s overloads: float by the f form, integers (and mixtures) in double.
-#define TD_OVERLOADS_1(name)                                                                       \
-  template <class A>                                                                               \
-  TD_FN __td_if<__is_integral(A), double> name(A x) { return name((double)x); }
-#define TD_OVERLOADS_2(name)                                                                       \
-  template <class A, class B>                                                                      \
-  TD_FN __td_if<__td_mixed<A, B>, double> name(A x, B y) { return name((double)x, (double)y); }
-#define TD_OVERLOADS_3(name)                                                                       \
-  template <class A, class B, class C>                                                             \
-  TD_FN __td_if<__td_mixed<A, B> || __td_mixed<B, C>, double> name(A x, B y, C z) {                \
-    return name((double)x, (double)y, (double)z);                                                  \
+#define TD_OVERLOADS_1(name)                            \
+  template <class A>                                    \
+  __TD_FN __td_if<__is_integral(A), double> name(A x) { \
+    return name((double)x);                             \
+  }
+#define TD_OVERLOADS_2(name)                                 \
+  template <class A, class B>                                \
+  __TD_FN __td_if<__td_mixed<A, B>, double> name(A x, B y) { \
+    return name((double)x, (double)y);                       \
+  }
+#define TD_OVERLOADS_3(name)                                                          \
+  template <class A, class B, class C>                                                \
+  __TD_FN __td_if<__td_mixed<A, B> || __td_mixed<B, C>, double> name(A x, B y, C z) { \
+    return name((double)x, (double)y, (double)z);                                     \
   }
 
-#define TD_MATH_EXTERN(name, arity, double_symbol, float_symbol)                                   \
-  TD_PURE double name(TD_PARAMS_##arity(double)) __asm__(double_symbol);                           \
-  TD_PURE float name##f(TD_PARAMS_##arity(float)) __asm__(float_symbol);                           \
-  TD_PURE float name(TD_PARAMS_##arity(float)) __asm__(float_symbol);                              \
+#define TD_MATH_EXTERN(name, arity, double_symbol, float_symbol)           \
+  __TD_PURE double name(TD_PARAMS_##arity(double)) __asm__(double_symbol); \
+  __TD_PURE float name##f(TD_PARAMS_##arity(float)) __asm__(float_symbol); \
+  __TD_PURE float name(TD_PARAMS_##arity(float)) __asm__(float_symbol);    \
   TD_OVERLOADS_##arity(name)
-#define TD_MATH_INLINE(name, arity, double_body, float_body)                                       \
-  TD_FN double name(TD_PARAMS_##arity(double)) { return double_body; }                             \
-  TD_FN float name##f(TD_PARAMS_##arity(float)) { return float_body; }                             \
-  TD_FN float name(TD_PARAMS_##arity(float)) { return float_body; }                                \
+#define TD_MATH_INLINE(name, arity, double_body, float_body) \
+  __TD_FN double name(TD_PARAMS_##arity(double)) {           \
+    return double_body;                                      \
+  }                                                          \
+  __TD_FN float name##f(TD_PARAMS_##arity(float)) {          \
+    return float_body;                                       \
+  }                                                          \
+  __TD_FN float name(TD_PARAMS_##arity(float)) {             \
+    return float_body;                                       \
+  }                                                          \
   TD_OVERLOADS_##arity(name)
 
 #define TD_TYPES_UNSIGNED(M, name, expression) M(unsigned, name, expression)
-#define TD_TYPES_INTEGER(M, name, expression)                                                      \
-  M(int, name, expression)                                                                         \
-  M(unsigned, name, expression)                                                                    \
-  M(long long, name, expression)                                                                   \
+#define TD_TYPES_INTEGER(M, name, expression) \
+  M(int, name, expression)                    \
+  M(unsigned, name, expression)               \
+  M(long long, name, expression)              \
   M(unsigned long long, name, expression)
-#define TD_TYPES_ADD(M, name, expression)                                                          \
-  TD_TYPES_INTEGER(M, name, expression)                                                            \
-  M(float, name, expression)                                                                       \
+#define TD_TYPES_ADD(M, name, expression) \
+  TD_TYPES_INTEGER(M, name, expression)   \
+  M(float, name, expression)              \
   M(double, name, expression)
-#define TD_ATOMIC_ONE(T, name, expression)                                                         \
-  TD_FN T name(T* p, T v) { return expression; }                                                   \
-  TD_FN T name##_block(T* p, T v) { return expression; }                                           \
-  TD_FN T name##_system(T* p, T v) { return expression; }
+#define TD_ATOMIC_ONE(T, name, expression) \
+  __TD_FN T name(T* p, T v) {              \
+    return expression;                     \
+  }                                        \
+  __TD_FN T name##_block(T* p, T v) {      \
+    return expression;                     \
+  }                                        \
+  __TD_FN T name##_system(T* p, T v) {     \
+    return expression;                     \
+  }
 
 #define TD_LIST(...) __VA_ARGS__
-#define TD_SHUFFLE_ONE(T, name, lane_params, lane, mode, clamp)                                    \
-  TD_FN T name(unsigned mask, T value, TD_LIST lane_params, int width = 32) {                      \
-    return __td_shuffle_##mode(mask, value, lane, (32 - width) << 8 | clamp);                      \
+#define TD_SHUFFLE_ONE(T, name, lane_params, lane, mode, clamp)                 \
+  __TD_FN T name(unsigned mask, T value, TD_LIST lane_params, int width = 32) { \
+    return __td_shuffle_##mode(mask, value, lane, (32 - width) << 8 | clamp);   \
   }
 
-#define TD_MATH(name, arity, space, how, double_body, float_body)                                  \
+#define TD_MATH(name, arity, space, how, double_body, float_body) \
   TD_MATH_##how(name, arity, double_body, float_body)
-#define TD_INLINE(result, name, params, expression, test)                                          \
-  TD_FN result name params { return expression; }
-#define TD_EXACT(result, name, params, expression, test)                                           \
-  TD_FN result name params {                                                                       \
-    _Pragma("clang fp contract(off)") return expression;                                           \
+#define TD_INLINE(result, name, params, expression, test) \
+  __TD_FN result name params {                            \
+    return expression;                                    \
   }
-#define TD_BODY(result, name, params, test) TD_FN result name params;
-#define TD_SHUFFLE(name, lane_params, lane, mode, clamp)                                           \
-  TD_SHUFFLE_ONE(int, name, lane_params, lane, mode, clamp)                                        \
-  TD_SHUFFLE_ONE(unsigned, name, lane_params, lane, mode, clamp)                                   \
-  TD_SHUFFLE_ONE(long, name, lane_params, lane, mode, clamp)                                       \
-  TD_SHUFFLE_ONE(unsigned long, name, lane_params, lane, mode, clamp)                              \
-  TD_SHUFFLE_ONE(long long, name, lane_params, lane, mode, clamp)                                  \
-  TD_SHUFFLE_ONE(unsigned long long, name, lane_params, lane, mode, clamp)                         \
-  TD_SHUFFLE_ONE(float, name, lane_params, lane, mode, clamp)                                      \
+#define TD_EXACT(result, name, params, expression, test) \
+  __TD_FN result name params {                           \
+    _Pragma("clang fp contract(off)") return expression; \
+  }
+#define TD_BODY(result, name, params, test) __TD_FN result name params;
+#define TD_SHUFFLE(name, lane_params, lane, mode, clamp)                   \
+  TD_SHUFFLE_ONE(int, name, lane_params, lane, mode, clamp)                \
+  TD_SHUFFLE_ONE(unsigned, name, lane_params, lane, mode, clamp)           \
+  TD_SHUFFLE_ONE(long, name, lane_params, lane, mode, clamp)               \
+  TD_SHUFFLE_ONE(unsigned long, name, lane_params, lane, mode, clamp)      \
+  TD_SHUFFLE_ONE(long long, name, lane_params, lane, mode, clamp)          \
+  TD_SHUFFLE_ONE(unsigned long long, name, lane_params, lane, mode, clamp) \
+  TD_SHUFFLE_ONE(float, name, lane_params, lane, mode, clamp)              \
   TD_SHUFFLE_ONE(double, name, lane_params, lane, mode, clamp)
 #define TD_ATOMIC(name, types, expression) TD_TYPES_##types(TD_ATOMIC_ONE, name, expression)
-#define TD_UNSUPPORTED(name, what, test)                                                           \
-  template <class... T>                                                                            \
-  TD_FN __td_anything name(T...) __attribute__((unavailable(                                       \
-      what " is known, but not supported on the software device yet")));
+// "[treadle]" tells Messages where its own words begin.
+#define TD_UNSUPPORTED(name, what, test)                       \
+  template <class Result = void, class... T>                   \
+  __TD_FN __td_anything name(T...) __attribute__((unavailable( \
+      "[treadle]" #name " (" what ") is known, but not supported on the software device yet")));
 #include "device_builtins.def"
 
-#include "td_bodies.h"
-#include "td_templates.h"
-#include "td_std.h"
-
+// The table undefines its own macros; the user's names may be the same as ours.
+#undef TD_PARAMS_1
+#undef TD_PARAMS_2
+#undef TD_PARAMS_3
+#undef TD_OVERLOADS_1
+#undef TD_OVERLOADS_2
+#undef TD_OVERLOADS_3
 #undef TD_MATH_EXTERN
 #undef TD_MATH_INLINE
+#undef TD_TYPES_UNSIGNED
+#undef TD_TYPES_INTEGER
+#undef TD_TYPES_ADD
+#undef TD_ATOMIC_ONE
+#undef TD_LIST
+#undef TD_SHUFFLE_ONE
+
+#include "td_bodies.h"
+#include "td_std.h"
+#include "td_templates.h"

@@ -1,0 +1,3 @@
+#pragma once
+#pragma clang system_header
+// abs and its kin are in the prelude.
