@@ -12,6 +12,14 @@ using CompileFunction = decltype(&td_cc_compile);
 
 std::string identity() { return file_identity(base::cc_plugin_file()); }
 
+// Clang prints "const float *"; everybody else, and every message of ours, "const float*".
+void respell(std::vector<KernelSignature>& kernels) {
+  for (KernelSignature& kernel : kernels)
+    for (ParamInfo& param : kernel.params)
+      for (std::size_t at = param.type.find(" *"); at != std::string::npos; at = param.type.find(" *", at))
+        param.type.erase(at, 1);
+}
+
 CompileFunction open_plugin(std::string* why) {
   return reinterpret_cast<CompileFunction>(base::cc_plugin_symbol("td_cc_compile", why));
 }
@@ -36,6 +44,7 @@ Image compile_with_clang(const Source& source, const Target&) {
   Image image;
   image.bytes = std::move(reply.image);
   image.kernels = std::move(reply.kernels);
+  respell(image.kernels);
   image.log = std::move(reply.log);
   for (auto& [name, symbol] : reply.lowered_names) image.lowered_names[name] = std::move(symbol);
   return image;

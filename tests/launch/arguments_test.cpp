@@ -16,12 +16,13 @@ extern "C" __global__ void put_bool(double* o, bool v) { o[0] = v; }
 extern "C" __global__ void put_i8(double* o, signed char v) { o[0] = v; }
 extern "C" __global__ void put_u8(double* o, unsigned char v) { o[0] = v; }
 extern "C" __global__ void put_i32(double* o, int v) { o[0] = v; }
-extern "C" __global__ void put_u32(double* o, unsigned v) { o[0] = v; }
+extern "C" __global__ void put_u32(double* o, unsigned int v) { o[0] = v; }
 extern "C" __global__ void put_i64(double* o, long long v) { o[0] = v; }
 extern "C" __global__ void put_u64(double* o, unsigned long long v) { o[0] = v; }
 extern "C" __global__ void put_f32(double* o, float v) { o[0] = v; }
 extern "C" __global__ void put_f64(double* o, double v) { o[0] = v; }
 extern "C" __global__ void put_struct(double* o, P v, int after) { o[0] = v.a + v.b + v.c + after; }
+extern "C" __global__ void put_p(double* o, P v) { o[0] = v.a; }
 extern "C" __global__ void put_four(double* o, const int4 v) { o[0] = v.x + 10 * v.y + 100 * v.z + 1000 * v.w; }
 extern "C" __global__ void first(double* o, const float* p) { o[0] = p ? p[0] : -1; }
 extern "C" __global__ void fifth(double* o, const float* p) { o[0] = p[4]; }
@@ -116,7 +117,7 @@ TEST_F(Arguments, WrongKindsAreRefused) {
       {"put_f32", Scalar(kInt * 16777217),
        "'v' (float) takes float32, which cannot hold 16777217 (int) exactly; convert it yourself: float32(x)"},
       {"put_f32", typed(0.1),
-       "'v' (float) takes float32, which cannot hold 0.10000000000000001 (float64) exactly; convert it yourself: "
+       "'v' (float) takes float32, which cannot hold 0.1 (float64) exactly; convert it yourself: "
        "float32(x)"},
       {"put_i32", three, "'v' (int) takes an integer, got an array of float32 of shape (3,); pass one number"},
       {"put_f64", one, "'v' (double) takes a number, got an array of float64 of shape (1,); pass its value: x.item()"},
@@ -130,7 +131,7 @@ TEST_F(Arguments, WrongKindsAreRefused) {
        "'p' (const float*) takes an array of float32, got an array of float64 of shape (1,); convert it with "
        ".astype('float32')"},
       {"put_four", Bytes{std::vector<unsigned char>(12)}, "'v' (const int4) has 16 bytes, got raw bytes (12 bytes)"},
-      {"put_struct", Scalar(2.0), "'v' (P) takes a struct, got 2 (float); pass its 16 bytes"},
+      {"put_p", Scalar(2.0), "'v' (P) takes a struct, got 2 (float); pass its 16 bytes"},
   });
 }
 
@@ -143,7 +144,7 @@ TEST_F(Arguments, ValuesOutOfRangeAreRefused) {
        "'v' (unsigned char) got -1 (int), which is out of range: it takes 0 to 255; check the value, or declare a "
        "wider type in the kernel"},
       {"put_u32", typed(std::int64_t{-1}),
-       "'v' (unsigned) got -1 (int64), which is out of range: it takes 0 to 4294967295; check the value, or declare a "
+       "'v' (unsigned int) got -1 (int64), which is out of range: it takes 0 to 4294967295; check the value, or declare a "
        "wider type in the kernel"},
       {"put_f32", Scalar(1e39),
        "'v' (float) got 1e+39 (float), which is out of range of float32; check the value, or declare a wider type in "
@@ -224,7 +225,7 @@ TEST_F(Arguments, ManyParametersAreFine) {
   Kernel kernel(source + ") { " + body + "; }", "sum");
   Array out = zeros({1}, td::float64);
   std::vector<KernelArg> args{out};
-  for (int i = 0; i < 100; ++i) args.push_back(Scalar(std::int64_t{i * i}));
+  for (int i = 0; i < 100; ++i) args.emplace_back(Scalar(std::int64_t{i * i}));
   kernel.launch({}, args);
   EXPECT_EQ(on_host<double>(out)[0], 328350);
 }
