@@ -21,7 +21,7 @@ enum class Reduction : std::uint16_t {
 };
 
 // Facts that decide special treatment of an element-wise operation.
-enum class OpFlags : std::uint8_t { none, no_bool, compare, commutative, integer_power };
+enum class OpFlags : std::uint8_t { none, no_bool, compare, commutative, integer_power, true_division };
 
 // Where oracle tests draw operands from: any value of the dtype; |x| <= 8; x > 0; x >= 1; [-1, 1]; not 0; shift counts.
 enum class Domain : std::uint8_t { any, small, positive, from_one, unit, nonzero, shift };

@@ -78,10 +78,20 @@ std::string dtype_text(DType d) { return cat("dtype('", info(d).numpy, "')"); }
                       "rule ''safe''"));
 }
 
-DType select_loop(const OpInfo& row, DType promoted) {
+// The first loop that every operand casts to safely, each by itself: int8 with uint8 divides in float16. A weak scalar
+// counts through the promoted dtype.
+DType select_loop(const OpInfo& row, std::span<const TypeOperand> operands, DType promoted) {
   if (row.flags == OpFlags::no_bool && promoted == DType::bool_) no_loop(row, promoted);
+  if (row.flags == OpFlags::true_division && rank(info(promoted).kind) < rank('f')) return DType::float64;
+  auto fits = [&](DType loop) {
+    for (const TypeOperand& operand : operands) {
+      const auto* dtype = std::get_if<DType>(&operand);
+      if (!can_cast(dtype ? *dtype : promoted, loop, Casting::safe)) return false;
+    }
+    return true;
+  };
   for (char letter : row.loops)
-    if (can_cast(promoted, from_letter(letter), Casting::safe)) return from_letter(letter);
+    if (fits(from_letter(letter))) return from_letter(letter);
   no_loop(row, promoted);
 }
 
@@ -140,11 +150,21 @@ void check_scalars(const OpInfo& row, std::span<const TypeOperand> operands, DTy
   }
 }
 
+// An operand that the row wants as int32 must be an integer.
+void check_integer_operands(const OpInfo& row, std::span<const TypeOperand> operands) {
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    if (row.signature[k] != 'i') continue;
+    const auto* dtype = std::get_if<DType>(&operands[k]);
+    DType own = dtype ? *dtype : scalar_dtype(std::get<Scalar>(operands[k]));
+    if (!can_cast(own, DType::int64, Casting::safe)) no_loop(row, own);
+  }
+}
+
 DType forced_loop(const OpInfo& row, std::span<const TypeOperand> operands, DType dtype) {
   bool boolean_result = row.signature.back() == '?';
   if (boolean_result && dtype == DType::bool_) {
     auto chosen = selecting(row, operands);
-    return select_loop(row, result_type(chosen));
+    return select_loop(row, chosen, result_type(chosen));
   }
   bool found = false;
   for (char letter : row.loops) found = found || from_letter(letter) == dtype;
@@ -218,9 +238,10 @@ Loop resolve(Op op, std::span<const TypeOperand> operands, std::optional<DType> 
     auto chosen = selecting(row, operands);
     DType promoted = result_type(chosen);
     if (row.flags == OpFlags::compare && exact_comparison(operands, promoted, loop)) return loop;
-    t = select_loop(row, promoted);
+    t = select_loop(row, chosen, promoted);
   }
   check_scalars(row, operands, t);
+  check_integer_operands(row, operands);
   for (std::size_t k = 0; k < operands.size(); ++k)
     loop.inputs[k] = row.signature[k] == '?' ? DType::bool_ : row.signature[k] == 'i' ? DType::int32 : t;
   char result = row.signature.back();

@@ -72,11 +72,11 @@ template <class T> TD_FN T td_abs(T x) {
 }
 
 // float functions as NumPy composes them
-TD_FN float td_degrees(float x) { return x * 57.29577951308232f; }
-TD_FN double td_degrees(double x) { return x * 57.29577951308232; }
+TD_FN float td_degrees(float x) { return x * (180.0f / 3.14159265358979323846f); }
+TD_FN double td_degrees(double x) { return x * (180.0 / 3.14159265358979323846); }
 TD_HALF_UNARY(td_degrees, td_degrees)
-TD_FN float td_radians(float x) { return x * 0.017453292519943295f; }
-TD_FN double td_radians(double x) { return x * 0.017453292519943295; }
+TD_FN float td_radians(float x) { return x * (3.14159265358979323846f / 180.0f); }
+TD_FN double td_radians(double x) { return x * (3.14159265358979323846 / 180.0); }
 TD_HALF_UNARY(td_radians, td_radians)
 
 template <class T> TD_FN T td_real_heaviside(T x, T at_zero) {
@@ -228,9 +228,11 @@ template <class T> TD_FN td_complex<T> td_acosh(td_complex<T> z) {
   return {td_asinh(m.re * p.re + m.im * p.im), T(2) * td_atan2(m.im, p.re)};
 }
 template <class T> TD_FN td_complex<T> td_asinh(td_complex<T> z) { return td_over_i(td_asin(td_times_i(z))); }
+// Odd in the real part, where the formula is exact for x >= 0.
 template <class T> TD_FN td_complex<T> td_atanh(td_complex<T> z) {
-  T d = T(1) - z.re, y2 = z.im * z.im;
-  return {T(0.25) * td_log1p(T(4) * z.re / (d * d + y2)), T(0.5) * td_atan2(T(2) * z.im, d * (T(1) + z.re) - y2)};
+  T x = td_float_abs(z.re), d = T(1) - x, y2 = z.im * z.im;
+  T re = T(0.25) * td_log1p(T(4) * x / (d * d + y2));
+  return {td_copysign(re, z.re), T(0.5) * td_atan2(T(2) * z.im, d * (T(1) + x) - y2)};
 }
 template <class T> TD_FN td_complex<T> td_atan(td_complex<T> z) { return td_over_i(td_atanh(td_times_i(z))); }
 

@@ -46,15 +46,15 @@ def domain_values(domain, dtype, rng, count):
     return values.astype(dtype)
 
 
-def layouts(values, layout):
-    """The same number of values as a host array of some memory layout."""
-    if layout == "flat":
-        return values
+def lay_out(xp, values, layout):
+    """``values`` (208 of them) as a view of some memory layout, made the same way by NumPy and by Treadle."""
     if layout == "fortran":
-        return np.asfortranarray(values.reshape(4, -1))
+        return values.reshape(-1, 4).T
     if layout == "strided":
-        return np.repeat(values, 2).reshape(-1, 8)[:, ::-2]
-    return np.broadcast_to(values[: values.size // 4].reshape(-1, 1), (values.size // 4, 3))
+        return values.reshape(-1, 8)[:, ::-2]
+    if layout == "broadcast":
+        return xp.broadcast_to(values[:52].reshape(-1, 1), (52, 3))
+    return values
 
 
 def equal_or_close(got, want, ulp, name):
@@ -69,8 +69,8 @@ def equal_or_close(got, want, ulp, name):
         allowed = (8 + 8 * ulp) * np.finfo(want.dtype).eps * scale + np.finfo(want.dtype).tiny
         bad = ~(np.abs(got - want) <= allowed) & np.isfinite(want)
     else:
-        unit = np.abs(np.spacing(want.astype(want.dtype)))
         with np.errstate(all="ignore"):
+            unit = np.abs(np.spacing(want))
             close = np.abs(got.astype(np.float64) - want.astype(np.float64)) <= ulp * unit.astype(np.float64)
         same = (got == want) | (np.isnan(got) & np.isnan(want)) | (close & np.isfinite(want))
         bad = ~same
@@ -103,7 +103,7 @@ def tolerance(row, dtype):
 def refused(row, dtype):
     """What NumPy does not have a loop for."""
     try:
-        getattr(np, row["numpy"])(*[np.ones(1, dtype)] * row["signature"].index("-"))
+        numpy_result(row, [np.ones(1, dtype)] * row["signature"].index("-"))
     except TypeError:
         return True
     return False
@@ -120,10 +120,12 @@ def test_every_operation(letter, layout):
             continue  # np.real returns its argument
         if name == "ldexp" and dtype.kind not in "f":
             continue
-        if refused(row, dtype):
-            continue
-        operands = [layouts(x, layout) for x in operands_for(row, dtype, rng, 208)]
-        results.append((name, row, operands, getattr(td, name)(*[td.asarray(x) for x in operands])))
+        if refused(row, dtype) or (name == "angle" and letter == "?"):
+            continue  # np.angle passes a bool array through a Python integer
+        values = operands_for(row, dtype, rng, 208)
+        operands = [lay_out(np, x, layout) for x in values]
+        mine = [lay_out(td, td.asarray(x), layout) for x in values]
+        results.append((name, row, operands, getattr(td, name)(*mine)))
     for name, row, operands, result in results:
         want = numpy_result(row, operands)
         assert result.dtype == want.dtype, name
@@ -137,12 +139,12 @@ def test_dtypes_and_refusals(name):
     if name in ("real", "imag"):
         pytest.skip("np.real returns its argument")
     arity = row["signature"].index("-")
-    for letter in LETTERS:
+    for letter in LETTERS[1:] if name == "angle" else LETTERS:
         for other in LETTERS if arity == 2 else letter:
             operands = [np.ones(2, letter)] * (arity - 1) + [np.ones(2, other if arity == 2 else letter)]
             mine = [td.asarray(x) for x in operands]
             try:
-                want = np.asarray(getattr(np, row["numpy"])(*operands)).dtype
+                want = numpy_result(row, operands).dtype
             except TypeError:
                 with pytest.raises(TypeError):
                     getattr(td, name)(*mine)
@@ -245,6 +247,8 @@ def check_reduction(name, x, mine, axis, keepdims=False):
 def test_reductions(name, letter):
     rng = np.random.default_rng(11)
     x = reduce_values(letter, (5, 37, 3), rng)
+    if letter == "e" and name == "prod":
+        x = np.sign(x)  # NumPy overflows in float16 on the way, Treadle does not
     mine = td.asarray(x)
     for axis in (None, 0, 1, -1):
         check_reduction(name, x, mine, axis, keepdims=True)
