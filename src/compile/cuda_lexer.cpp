@@ -74,16 +74,22 @@ class Lexer {
     return text_.substr(start, at_ - start);
   }
 
-  // directive := '#' name rest, to the end of the line; keeps the names of #define and the files of #include
+  // directive := '#' name rest, to the end of the line; keeps what #define, #undef and #include say
   void directive() {
     ++at_;
     skip_blanks();
     std::string_view name = word();
     skip_blanks();
-    if (name == "define") out_.macros.push_back(word());
+    if (name == "if" || name == "ifdef" || name == "ifndef") ++conditions_;
+    if (name == "endif" && conditions_ > 0) --conditions_;
     if (name == "include" || name == "include_next" || name == "import") include();
+    bool define = name == "define", undefine = name == "undef";
+    std::string_view macro = define || undefine ? word() : "";
+    bool plain = define && peek() != '(';
+    std::size_t start = at_;
     while (at_ < text_.size() && text_[at_] != '\n')
       if (!skip_comment() && !skip_splice()) ++at_;
+    if (!macro.empty()) out_.macros.push_back({macro, text_.substr(start, at_ - start), plain, conditions_ > 0});
   }
 
   void skip_blanks() {
@@ -159,6 +165,7 @@ class Lexer {
 
   std::string_view text_;
   std::size_t at_ = 0;
+  int conditions_ = 0;
   Tokens out_;
 };
 

@@ -21,9 +21,15 @@ struct IncludeLine {
   bool angled = false;
 };
 
+struct MacroLine {
+  std::string_view name, body;  // body: rest of the line
+  bool plain = true;            // false: with parameters, or an #undef
+  bool conditional = false;     // inside an #if
+};
+
 struct Tokens {
-  std::vector<Token> list;               // ends with Kind::end
-  std::vector<std::string_view> macros;  // every name that a #define gives
+  std::vector<Token> list;  // ends with Kind::end
+  std::vector<MacroLine> macros;
   std::vector<IncludeLine> includes;
 };
 

@@ -12,7 +12,7 @@ namespace {
 using Span = std::span<const Token>;
 
 // A struct, class or union: passed as bytes; its size comes from the driver.
-const TypeFacts kRecord{ParamInfo::Kind::aggregate, {}, 0, 0, false};
+const TypeFacts kRecord{ParamInfo::Kind::aggregate, {}, 0, 0, false, false};
 
 bool opens(const Token& token) { return token.is("(") || token.is("[") || token.is("{"); }
 bool closes(const Token& token) { return token.is(")") || token.is("]") || token.is("}"); }
@@ -25,15 +25,18 @@ bool attribute_name(std::string_view word) {
 class Reader {
  public:
   Reader(Tokens tokens, const std::vector<std::string>& options) : tokens_(std::move(tokens.list)) {
-    for (std::string_view macro : tokens.macros) hide(macro);
     for (std::size_t i = 0; i < options.size(); ++i) {
       std::string_view option = options[i];
       if (option == "-D" && i + 1 < options.size()) option = options[++i];
       else if (option.starts_with("-D")) option.remove_prefix(2);
       else if (option.starts_with("--define-macro=")) option.remove_prefix(15);
       else continue;
-      hide(option.substr(0, option.find_first_of("=(")));
+      std::size_t equal = std::min(option.find('='), option.size());
+      std::string_view body = equal < option.size() ? option.substr(equal + 1) : "1";
+      bool plain = option.substr(0, equal).find('(') == std::string_view::npos;
+      macro({option.substr(0, option.find_first_of("=(")), body, plain, false}, false);
     }
+    for (const MacroLine& line : tokens.macros) macro(line, !tokens.includes.empty());
   }
 
   // source := (namespace | linkage | template | alias | record | kernel | '}' | any other token)*
@@ -171,18 +174,20 @@ class Reader {
       else ++at_;
     }
     Span body(tokens_.data() + start, tokens_.data() + at_);
-    if (is_typedef) {
-      if (record) {
-        if (!body.empty() && body.back().identifier()) define(body.back().text, kRecord);
-      } else {
-        ParamInfo type = read_parameter(body, names_);
-        if (!type.name.empty()) define(type.name, facts_of(type));
-      }
-    } else if (body.size() > 2 && body[0].identifier() && body[1].is("=")) {
-      ParamInfo type = read_parameter(body.subspan(2), names_);
-      define(body[0].text, template_ ? TypeFacts{} : facts_of(type));
+    if (is_typedef && body.size() > 1 && body.back().identifier()) {
+      Span type = body.first(body.size() - 1);
+      bool plain_record = record && type.back().is("}") && !body[0].is("enum");
+      define(body.back().text, plain_record ? kRecord : unnamed(type));
+    } else if (!is_typedef && body.size() > 2 && body[0].identifier() && body[1].is("=")) {
+      define(body[0].text, template_ ? TypeFacts{} : unnamed(body.subspan(2)));
     }
     end_declaration();
+  }
+
+  // The facts of a type without a declared name; unknown when it is not just that.
+  TypeFacts unnamed(Span tokens) const {
+    ParamInfo type = read_parameter(tokens, names_);
+    return type.name.empty() ? facts_of(type) : TypeFacts{};
   }
 
   // record := ('struct' | 'class' | 'union' | 'enum' 'class'?) attribute* name … ('{' … '}')?
@@ -202,8 +207,12 @@ class Reader {
       define(name, is_enum || template_ ? TypeFacts{} : kRecord);
   }
 
-  void hide(std::string_view name) {
-    if (!name.empty()) names_[std::string(name)] = {};
+  // A name that the text uses as a type must have been defined by the one #define that it has, even under an #if, unless
+  // an included file may have defined it.
+  void macro(const MacroLine& line, bool has_includes) {
+    if (line.name.empty()) return;
+    bool certain = line.plain && !(line.conditional && has_includes);
+    define(line.name, certain ? macro_facts(line.name, line.body, names_) : TypeFacts{});
   }
 
   // A second, different definition (in another branch of an #if, another namespace) makes the name unknown.

@@ -74,9 +74,9 @@ std::optional<TypeFacts> vector_type(std::string_view name) {
   for (const VectorBase& base : kVectorBases) {
     if (name.substr(0, name.size() - 1) != base.name) continue;
     std::size_t size = lanes * base.bytes;
-    return TypeFacts{Kind::aggregate, {}, size, lanes % 2 ? base.bytes : std::min<std::size_t>(size, 16), false};
+    return TypeFacts{Kind::aggregate, {}, size, lanes % 2 ? base.bytes : std::min<std::size_t>(size, 16), false, false};
   }
-  if (name == "dim3") return TypeFacts{Kind::aggregate, {}, 12, 4, false};
+  if (name == "dim3") return TypeFacts{Kind::aggregate, {}, 12, 4, false, false};
   return {};
 }
 
@@ -95,7 +95,7 @@ bool in(const List& list, std::string_view word) {
 // builtin := any order of: void | char | short | int | long | long long | float | double, with signed or unsigned
 TypeFacts builtin_type(const std::vector<std::string_view>& words) {
   auto count = [&](std::string_view word) { return std::count(words.begin(), words.end(), word); };
-  auto facts = [](DType d) { return TypeFacts{Kind::scalar, d, itemsize(d), itemsize(d), false}; };
+  auto facts = [](DType d) { return TypeFacts{Kind::scalar, d, itemsize(d), itemsize(d), false, false}; };
   bool is_unsigned = count("unsigned") > 0;
   if (count("void") || count("__int128")) return {};
   if (count("float")) return facts(DType::float32);
@@ -119,7 +119,7 @@ TypeFacts named_type(std::string_view full, const TypeNames& names) {
   if (auto own = names.find(name); own != names.end()) return own->second;
   for (const NamedType& row : kNamedTypes)
     if (row.name == name)
-      return {row.kind, row.has_dtype ? std::optional(row.dtype) : std::nullopt, row.size, row.align, false};
+      return {row.kind, row.has_dtype ? std::optional(row.dtype) : std::nullopt, row.size, row.align, false, false};
   return vector_type(name).value_or(TypeFacts{});
 }
 
@@ -170,13 +170,18 @@ class DeclarationReader {
   void word(std::string_view text) {
     bool attribute = text == "alignas" || text == "__align__" || text == "__attribute__";
     auto own = names_.find(text);
-    if (own != names_.end() && own->second == TypeFacts{} && (!has_type() || continues_name())) out_.hidden = true;
+    bool named = own != names_.end();
+    if (named && own->second.no_word) return;
+    // A name that means something may not be the parameter's: "unsigned LONG" with a macro LONG.
+    if (named && has_type() && !continues_name()) out_.odd = true;
+    if (named && own->second == TypeFacts{} && (!has_type() || continues_name())) out_.hidden = true;
     if (attribute) {
       skip_parentheses();
     } else if (in(kIgnoredWords, text)) {
       return;
-    } else if (in(kBuiltinWords, text) && out_.named.empty()) {
+    } else if (in(kBuiltinWords, text)) {
       out_.builtin.push_back(text);
+      if (!out_.named.empty()) out_.odd = true;  // "UNSIGNED int" with a macro or typedef UNSIGNED
     } else if (!has_type() || continues_name()) {
       out_.named += text;
       template_arguments();
@@ -242,7 +247,7 @@ TypeFacts type_of(const Declaration& declaration, const TypeNames& names) {
   base.is_const = base.is_const || (declaration.base_const && base.kind != Kind::pointer);
   int stars = declaration.stars + (base.kind == Kind::pointer ? 1 : 0);
   if (stars == 0) return base;
-  TypeFacts pointer{Kind::pointer, base.dtype, 8, 8, base.is_const};
+  TypeFacts pointer{Kind::pointer, base.dtype, 8, 8, base.is_const, false};
   if (stars > 1) {
     // What it points to is an address.
     pointer.dtype = DType::uint64;
@@ -282,7 +287,23 @@ ParamInfo read_parameter(std::span<const Token> tokens, const TypeNames& names) 
 }
 
 TypeFacts facts_of(const ParamInfo& parameter) {
-  return {parameter.kind, parameter.dtype, parameter.size, parameter.align, parameter.pointee_const};
+  return {parameter.kind, parameter.dtype, parameter.size, parameter.align, parameter.pointee_const, false};
+}
+
+TypeFacts macro_facts(std::string_view name, std::string_view body, const TypeNames& names) {
+  // Redefined keywords: nothing is certain any more.
+  if (in(kBuiltinWords, name) || in(kIgnoredWords, name) || in(kQualifiers, name)) return {};
+  Tokens tokens = lex_cuda(body);
+  tokens.list.pop_back();
+  bool nothing = std::all_of(tokens.list.begin(), tokens.list.end(), [](const Token& token) {
+    return in(kIgnoredWords, token.text) && token.text != "struct" && token.text != "enum" && token.text != "union" &&
+           token.text != "class";
+  });
+  TypeFacts facts;
+  facts.no_word = nothing;
+  if (nothing) return facts;
+  ParamInfo type = read_parameter(tokens.list, names);
+  return type.name.empty() ? facts_of(type) : TypeFacts{};
 }
 
 }  // namespace td::compile

@@ -90,13 +90,35 @@ const Row kRows[] = {
     {"typedef unsigned long long int word; typedef word words; __global__ void k(words w);", "k(scalar uint64 w)"},
     {"struct P { int a; float b; }; __global__ void k(P p, const P* q);", "k(aggregate p, pointer const q)"},
     {"typedef struct { int a; } P; __global__ void k(P p);", "k(aggregate p)"},
+    {"typedef enum { a, b } Mode; typedef struct { int a; } *Q; __global__ void k(Mode m, Q q);",
+     "k(unknown m, unknown q)"},
+    {"typedef float real, *reals; __global__ void k(real a, reals b);", "k(unknown a, unknown b)"},
     {"enum Mode { a, b }; __global__ void k(Mode m);", "k(unknown m)"},
     {"struct float4 { double x; }; __global__ void k(float4 p);", "k(aggregate p)"},
     // never a guess
     {"#ifdef D\ntypedef double real;\n#else\ntypedef float real;\n#endif\n__global__ void k(real* a, real b);",
      "k(pointer a, unknown b)"},
-    {"#define real float\n__global__ void k(real* a, real b);", "k(pointer a, unknown b)"},
     {"#define int long\n__global__ void k(int n);", "k(unknown n)"},
+    {"#define real float\n#undef real\n__global__ void k(real* a, real b);", "k(pointer a, unknown b)"},
+    {"#define REAL(x) float\n__global__ void k(REAL(1) a, int n);", "k(unknown, scalar int32 n)"},
+    {"#if D\n#define real double\n#else\n#define real float\n#endif\n__global__ void k(real* a, real b);",
+     "k(pointer a, unknown b)"},
+    {"#include \"x.h\"\n#ifndef real\n#define real double\n#endif\n__global__ void k(real b);", "k(unknown b)"},
+    {"#define LONG long\n__global__ void k(unsigned LONG x); __global__ void l(unsigned LONG);",
+     "k(unknown); l(unknown)"},
+    {"#define UNS unsigned\n__global__ void k(UNS long x); __global__ void l(UNS long);", "k(unknown); l(unknown)"},
+    {"#define IN const\n__global__ void k(IN float* x);", "k(unknown)"},
+    {"#define C const float\n#define float double\n__global__ void k(C x, float y);", "k(scalar float32 x, unknown y)"},
+    // macros that name a type, or nothing
+    {"#define real float /* not\ndouble */\n__global__ void k(real* a, real b);",
+     "k(pointer float32 a, scalar float32 b)"},
+    {"#define word unsigned \\\n  long long\n#define words word\n__global__ void k(const words* w, words n);",
+     "k(pointer uint64 const w, scalar uint64 n)"},
+    {"#define IN const float*\n#define N 10\n__global__ void k(IN a, int n[N]);",
+     "k(pointer float32 const a, pointer int32 n)"},
+    {"#define RESTRICT __restrict__\n#define EMPTY\n__global__ void k(EMPTY const float* RESTRICT a, int n EMPTY);",
+     "k(pointer float32 const a, scalar int32 n)"},
+    {"#ifndef T\n#define T double\n#endif\n__global__ void k(T* a);", "k(pointer float64 a)"},
     {"#define KERNEL(n) __global__ void n(int x)\nKERNEL(foo) {}\n__global__ void k(int x) {}", "k(scalar int32 x)"},
     {"#define NAME k\n__global__ void NAME(int x) {}", ""},
     {"__global__ void k(T a, int n);", "k(unknown a, scalar int32 n)"},
@@ -137,11 +159,14 @@ TEST(SignatureReader, Rows) {
   for (const Row& row : kRows) EXPECT_EQ(read(row.source), row.kernels) << row.source;
 }
 
-TEST(SignatureReader, MacrosOfTheCommandLineHideTypes) {
+TEST(SignatureReader, MacrosOfTheCommandLineCount) {
   const char* source = "__global__ void k(real* a, int n);";
-  EXPECT_EQ(read(source, {"-Dreal=float"}), "k(pointer a, scalar int32 n)");
+  EXPECT_EQ(read(source, {"-Dreal=float"}), "k(pointer float32 a, scalar int32 n)");
+  EXPECT_EQ(read(source, {"-D", "real=unsigned char"}), "k(pointer uint8 a, scalar int32 n)");
   EXPECT_EQ(read(source, {"-D", "int=long"}), "k(pointer a, unknown n)");
-  EXPECT_EQ(read(source, {"--define-macro=int=long"}), "k(pointer a, unknown n)");
+  EXPECT_EQ(read(source, {"--define-macro=int=long", "-Dreal"}), "k(pointer a, unknown n)");
+  EXPECT_EQ(read("#ifndef real\n#define real double\n#endif\n__global__ void k(real b);", {"-Dreal=float"}),
+            "k(unknown b)");
 }
 
 TEST(SignatureReader, KeepsSpellingAndSizes) {
