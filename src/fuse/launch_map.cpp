@@ -105,7 +105,7 @@ class MapPrinter {
 
   std::string text() {
     out_ << print_prelude(program_, plan_.walk.wide);
-    out_ << "extern \"C\" __global__ void __launch_bounds__(256) td_map(" << parameter_list(program_) << "td_index n";
+    out_ << "extern \"C\" __global__ void __launch_bounds__(256) td_map(" << parameter_list(program_) << "td_index n, td_index chunk";
     for (std::size_t d = 0; d < plan_.walk.dims.size(); ++d) out_ << ", td_index d" << d;
     for (std::size_t k = 0; k < plan_.walk.access.size(); ++k)
       for (std::size_t d = 0; d < stride_count(plan_, k); ++d)
@@ -144,9 +144,10 @@ class MapPrinter {
   void flat() {
     std::string width = "TD_WIDTH(" + std::to_string(plan_.width) + ")";
     load_constants();
-    out_ << "  const td_index step = (td_index)gridDim.x * 256, start = (td_index)blockIdx.x * 256 + threadIdx.x;\n"
-         << "  const td_index groups = n / " << width << ";\n"
-         << "  for (td_index g = start; g < groups; g += step) {\n";
+    out_ << "  const td_index groups = n / " << width << ", share = chunk / " << width << ";\n"
+         << "  const td_index first = (td_index)blockIdx.x * share, end = first + share;\n"
+         << "  const td_index stop = end < groups ? end : groups;\n"
+         << "  for (td_index g = first + threadIdx.x; g < stop; g += 256) {\n";
     for (std::size_t k = 0; k < leaves(); ++k)
       if (!constant(k))
         out_ << "    const td_vec<" << type(k) << ", " << width << "> x" << k << " = td_load<" << width << ">(a" << k
@@ -157,7 +158,8 @@ class MapPrinter {
     for (std::size_t k = 0; k < stores(); ++k) out_ << "    td_store(b" << k << " + g * " << width << ", y" << k << ");\n";
     out_ << "  }\n";
     if (plan_.width == 1) return;
-    out_ << "#ifndef __TREADLE__\n  for (td_index i = groups * " << width << " + start; i < n; i += step) {\n";
+    out_ << "#ifndef __TREADLE__\n  if (blockIdx.x == 0 && threadIdx.x < n - groups * " << width << ") {\n"
+         << "    const td_index i = groups * " << width << " + threadIdx.x;\n";
     one_element([](std::size_t) { return std::string("i"); });
     out_ << "  }\n#endif\n";
   }
@@ -183,8 +185,9 @@ class MapPrinter {
   void linear() {
     std::size_t last = plan_.walk.dims.size() - 1;
     load_constants();
-    out_ << "  const td_index step = (td_index)gridDim.x * 256;\n"
-         << "  for (td_index i = (td_index)blockIdx.x * 256 + threadIdx.x; i < n; i += step) {\n"
+    out_ << "  const td_index first = (td_index)blockIdx.x * chunk, end = first + chunk;\n"
+         << "  const td_index stop = end < n ? end : n;\n"
+         << "  for (td_index i = first + threadIdx.x; i < stop; i += 256) {\n"
          << split_index("i", "c", "d", plan_.walk.dims.size());
     one_element([&](std::size_t k) -> std::string {
       switch (plan_.walk.access[k]) {
@@ -216,8 +219,9 @@ class MapPrinter {
     load_constants();
     out_ << "  const int unroll = TD_WIDTH(4);\n"
          << "  const td_index pieces = (" << inner << " + (256 * unroll - 1)) / (256 * unroll);\n"
-         << "  const td_index total = n / " << inner << " * pieces;\n"
-         << "  for (td_index t = blockIdx.x; t < total; t += gridDim.x) {\n"
+         << "  const td_index total = n / " << inner << " * pieces, first = (td_index)blockIdx.x * chunk;\n"
+         << "  const td_index stop = first + chunk < total ? first + chunk : total;\n"
+         << "  for (td_index t = first; t < stop; ++t) {\n"
          << "    const td_index row = t / pieces, column = (t - row * pieces) * (256 * unroll) + threadIdx.x;\n"
          << split_index("row", "c", "d", last);
     for (std::size_t k = 0; k < leaves() + stores(); ++k) {
@@ -319,22 +323,34 @@ std::string plan_key(const Program& program, const Plan& plan) {
   return key;
 }
 
-std::int64_t block_count(driver::DeviceState& device, const Plan& plan) {
-  std::int64_t threads = (plan.walk.count + plan.width - 1) / plan.width;
-  if (plan.scheme == Scheme::rows) {
-    std::int64_t inner = plan.walk.dims.back();
-    threads = plan.walk.count / inner * ((inner + kBlock - 1) / kBlock) * kBlock;
-  }
-  std::int64_t blocks = (threads + kBlock - 1) / kBlock;
-  if (plan.scheme == Scheme::tiled) {
-    auto pieces = [](std::int64_t length) { return (length + kTile - 1) / kTile; };
-    std::int64_t width = plan.walk.dims.back(), height = plan.walk.dims[plan.turn];
-    blocks = plan.walk.count / (width * height) * pieces(width) * pieces(height);
-  }
+// How the work is dealt out: every block gets a run of `chunk` neighbouring items (elements, pieces of rows, tiles), which
+// a CPU's prefetcher likes and a GPU does not mind.
+struct Deal {
+  std::int64_t blocks, chunk;
+};
+
+Deal deal_out(driver::DeviceState& device, const Plan& plan) {
+  const Walk& walk = plan.walk;
+  auto parts = [](std::int64_t length, std::int64_t size) { return (length + size - 1) / size; };
+  std::int64_t items = walk.count, grain = kBlock;
   // One group of elements a thread is the fastest way to stream (measured on an H200: 4.31 against 4.15 TB/s with 4
   // blocks a slot); the other schemes pay for each block. A device with few slots loops instead.
-  std::int64_t per_slot = plan.scheme == Scheme::flat ? 512 : 32;
-  return std::min(blocks, per_slot * resident_blocks(device));
+  std::int64_t per_slot = 32;
+  if (plan.scheme == Scheme::flat) {
+    grain = std::int64_t{kBlock} * plan.width;
+    per_slot = 256;
+  } else if (plan.scheme == Scheme::rows) {
+    // The kernel's pieces are 1024 columns on a GPU and 256 on the software device; more blocks than pieces do no harm.
+    items = walk.count / walk.dims.back() * parts(walk.dims.back(), kBlock);
+    grain = 1;
+  } else if (plan.scheme == Scheme::tiled) {
+    std::int64_t width = walk.dims.back(), height = walk.dims[plan.turn];
+    items = walk.count / (width * height) * parts(width, kTile) * parts(height, kTile);
+    grain = 1;
+  }
+  std::int64_t most = per_slot * resident_blocks(device);
+  std::int64_t chunk = parts(parts(items, most), grain) * grain;
+  return {parts(items, chunk), chunk};
 }
 
 // Filling memory with one repeated byte or word needs no kernel.
@@ -369,11 +385,13 @@ void launch_map(driver::DeviceState& device, CUstream stream, const Program& pro
   for (CUdeviceptr address : plan.addresses) arguments.add(address);
   for (const ScalarOperand& scalar : program.scalars) arguments.scalar(scalar.value, scalar.dtype);
   bool wide = plan.walk.wide;
+  Deal deal = deal_out(device, plan);
   arguments.index(plan.walk.count, wide);
+  arguments.index(deal.chunk, wide);
   for (std::int64_t dim : plan.walk.dims) arguments.index(dim, wide);
   for (std::size_t k = 0; k < plan.walk.access.size(); ++k)
     for (std::size_t d = 0; d < stride_count(plan, k); ++d) arguments.index(plan.walk.strides[k][d], wide);
-  launch(device, stream, loaded.functions[0], block_count(device, plan), arguments);
+  launch(device, stream, loaded.functions[0], deal.blocks, arguments);
 }
 
 }  // namespace td::fuse

@@ -129,6 +129,15 @@ class ReducePrinter {
          << "> F;\ntypedef F::A A;\n\n";
     if (plan_.column) column_kernel();
     else row_kernel();
+    return out_.str();
+  }
+
+  // The second kernel is a text of its own, since most reductions do without it.
+  std::string finish_text() {
+    bool half = program_.input == DType::float16, complex = info(program_.input).kind == 'c';
+    out_ << device_headers(half, complex, true, false) << "\ntypedef " << (plan_.wide ? "long long" : "int")
+         << " td_index;\ntypedef " << info(program_.reduction).functor << "<" << cuda_name(program_.input)
+         << "> F;\ntypedef F::A A;\n\n";
     finish_kernel();
     return out_.str();
   }
@@ -297,7 +306,8 @@ class ReducePrinter {
   void finish_kernel() {
     out_ << "extern \"C\" __global__ void __launch_bounds__(256) td_finish(" << out_type()
          << "* out, const A* part, td_index outputs, int splits, double count";
-    walk_parameters(plan_.kept, "kd", "k", leaves(), leaves() + 1);
+    for (std::size_t d = 0; d < plan_.kept.dims.size(); ++d) out_ << ", td_index kd" << d;
+    for (std::size_t d = 0; d < plan_.kept.dims.size(); ++d) out_ << ", td_index o_" << d;
     out_ << ") {\n  __shared__ A shared[256];\n"
          << "  for (td_index m = blockIdx.x; m < outputs; m += gridDim.x) {\n    A acc = F::none();\n"
          << "    for (int s = threadIdx.x; s < splits; s += 256) acc = F::combine(acc, part[s * outputs + m]);\n"
@@ -305,8 +315,8 @@ class ReducePrinter {
          << "    for (int s = 128; s > 0; s >>= 1) {\n"
          << "      if (threadIdx.x < s) shared[threadIdx.x] = F::combine(shared[threadIdx.x], shared[threadIdx.x + s]);\n"
          << "      __syncthreads();\n    }\n    if (threadIdx.x == 0) {\n"
-         << split_index("m", "c", "kd", plan_.kept.dims.size()) << "      " << out_place()
-         << " = F::finish(shared[0], count);\n    }\n    __syncthreads();\n  }\n}\n";
+         << split_index("m", "c", "kd", plan_.kept.dims.size()) << "      out[" << sum("c", "o_", plan_.kept.dims.size())
+         << "] = F::finish(shared[0], count);\n    }\n    __syncthreads();\n  }\n}\n";
   }
 
   const Program& program_;
@@ -328,6 +338,14 @@ std::string plan_key(const Program& program, const Plan& plan) {
   return key;
 }
 
+std::string finish_key(const Program& program, const Plan& plan) {
+  std::string key = "finish";
+  for (std::size_t part : {static_cast<std::size_t>(program.reduction), static_cast<std::size_t>(program.input),
+                           static_cast<std::size_t>(plan.wide), plan.kept.dims.size()})
+    key.push_back(static_cast<char>(part));
+  return key;
+}
+
 void add_walk(Arguments& arguments, const Walk& walk, std::size_t first, std::size_t last, bool wide) {
   for (std::int64_t dim : walk.dims) arguments.index(dim, wide);
   for (std::size_t k = first; k < last; ++k)
@@ -339,7 +357,7 @@ void add_walk(Arguments& arguments, const Walk& walk, std::size_t first, std::si
 void launch_reduce(driver::DeviceState& device, CUstream stream, const Program& program) {
   Plan plan = make_plan(device, program);
   const LoadedKernel& loaded = kernel(
-      device, plan_key(program, plan), [&] { return ReducePrinter(program, plan).text(); }, {"td_reduce", "td_finish"});
+      device, plan_key(program, plan), [&] { return ReducePrinter(program, plan).text(); }, {"td_reduce"});
   std::int64_t outputs = plan.kept.count;
   CUdeviceptr out = program.out.storage->address() + static_cast<CUdeviceptr>(program.out.offset);
   std::optional<driver::Memory> part;
@@ -366,6 +384,8 @@ void launch_reduce(driver::DeviceState& device, CUstream stream, const Program& 
   launch(device, stream, loaded.functions[0], std::min(blocks, 4 * resident_blocks(device)), arguments);
   if (plan.splits == 1) return;
 
+  const LoadedKernel& finish = kernel(
+      device, finish_key(program, plan), [&] { return ReducePrinter(program, plan).finish_text(); }, {"td_finish"});
   Arguments second;
   second.add(out);
   second.add(part_address);
@@ -373,7 +393,7 @@ void launch_reduce(driver::DeviceState& device, CUstream stream, const Program& 
   second.add(plan.splits);
   second.add(count);
   add_walk(second, plan.kept, leaves, leaves + 1, plan.wide);
-  launch(device, stream, loaded.functions[1], std::min(outputs, 8 * resident_blocks(device)), second);
+  launch(device, stream, finish.functions[0], std::min(outputs, 8 * resident_blocks(device)), second);
 }
 
 }  // namespace td::fuse
