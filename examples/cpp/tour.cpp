@@ -1,5 +1,6 @@
-// Arrays and raw kernels from C++: what `treadle tour` does in its steps "arrays" and "raw kernels", through the public
-// C++ API. Every result is compared with a plain loop on the host; exit status 0 means that all of them agreed.
+// Arrays and raw kernels from C++: what `treadle tour` does in its steps "arrays" and "raw
+// kernels", through the public C++ API. Every result is compared with a plain loop on the host;
+// exit status 0 means that all of them agreed.
 #include <treadle/treadle.h>
 
 #include <cmath>
@@ -33,12 +34,15 @@ extern "C" __global__ void index_3d(int* out, int nx, int ny, int nz) {
 
 constexpr unsigned kBlock = 256;
 
-unsigned blocks(std::size_t n, unsigned block) { return static_cast<unsigned>((n + block - 1) / block); }
+unsigned blocks(std::size_t n, unsigned block) {
+  return static_cast<unsigned>((n + block - 1) / block);
+}
 
 // Contiguous host vectors to the device and back.
 template <class T>
 td::Array to_device(const std::vector<T>& values) {
-  return td::from_host(values.data(), {static_cast<std::int64_t>(values.size())}, {sizeof(T)}, td::dtype_of<T>(), true);
+  return td::from_host(values.data(), {static_cast<std::int64_t>(values.size())}, {sizeof(T)},
+                       td::dtype_of<T>(), true);
 }
 
 template <class T>
@@ -62,14 +66,17 @@ bool matrix_product() {
 // Quantities times prices, summed: 2 * 10 + 5 * 8 + 3 * 15.
 bool order_value() {
   auto quantities = to_device<float>({2, 5, 3}), prices = to_device<float>({10, 8, 15});
-  auto total = td::reduce(td::Reduction::sum, td::apply(td::Op::multiply, std::vector<td::Operand>{quantities, prices}));
+  auto total =
+      td::reduce(td::Reduction::sum,
+                 td::apply(td::Op::multiply, std::vector<td::Operand>{quantities, prices}));
   return std::get<double>(total.item()) == 105;
 }
 
 bool vector_add(int n) {
   std::vector<float> a(n), b(n);
   for (int i = 0; i < n; ++i) a[i] = 0.25f * i, b[i] = 3.0f - i;
-  auto out = td::full({n}, std::nan(""), td::float32);  // poisoned: an element that nobody writes is seen
+  auto out =
+      td::full({n}, std::nan(""), td::float32);  // poisoned: an element that nobody writes is seen
   if (n > 0) {
     td::Kernel k(kKernels, "vector_add");
     k.launch({.grid = {blocks(n, kBlock)}, .block = {kBlock}}, to_device(a), to_device(b), out, n);
@@ -85,7 +92,8 @@ bool square_of_a_million() {
   std::vector<float> x(n);
   std::iota(x.begin(), x.end(), -500000.0f);
   auto out = td::full({n}, std::nan(""), td::float32);
-  td::Kernel(kKernels, "square").launch({.grid = {blocks(n, kBlock)}, .block = {kBlock}}, to_device(x), out, n);
+  td::Kernel(kKernels, "square")
+      .launch({.grid = {blocks(n, kBlock)}, .block = {kBlock}}, to_device(x), out, n);
   std::vector<float> result = to_vector<float>(out);
   for (int i = 0; i < n; ++i)
     if (result[i] != x[i] * x[i]) return false;
@@ -105,7 +113,8 @@ bool grid_2d(int width, int height) {
 
 bool grid_3d(int nx, int ny, int nz) {
   auto out = td::full({nz, ny, nx}, std::int64_t{-1}, td::int32);
-  td::LaunchConfig config{.grid = {blocks(nx, 8), blocks(ny, 4), blocks(nz, 4)}, .block = {8, 4, 4}};
+  td::LaunchConfig config{.grid = {blocks(nx, 8), blocks(ny, 4), blocks(nz, 4)},
+                          .block = {8, 4, 4}};
   td::Kernel(kKernels, "index_3d").launch(config, out, nx, ny, nz);
   std::vector<int> result = to_vector<int>(out);
   for (int z = 0; z < nz; ++z)
@@ -115,7 +124,8 @@ bool grid_3d(int nx, int ny, int nz) {
   return true;
 }
 
-// The checks of arguments are the same as in Python: a fraction is no length, a double array no float*.
+// The checks of arguments are the same as in Python: a fraction is no length, a double array no
+// float*.
 bool wrong_arguments_are_refused() {
   auto right = td::zeros({4}, td::float32), wrong = td::zeros({4}, td::float64);
   td::Kernel k(kKernels, "square");
@@ -139,15 +149,18 @@ bool wrong_arguments_are_refused() {
 
 int main() try {
   const td::Device device = td::Device::current();
-  std::printf("device: %s, %s (%s)\n", device.name().c_str(), device.description().c_str(), device.evidence().c_str());
+  std::printf("device: %s, %s (%s)\n", device.name().c_str(), device.description().c_str(),
+              device.evidence().c_str());
   int failures = 0;
   auto check = [&](const std::string& what, bool passed) {
-    std::printf("%s  %s  [%s]\n", passed ? "PASS" : "FAIL", what.c_str(), device.evidence().c_str());
+    std::printf("%s  %s  [%s]\n", passed ? "PASS" : "FAIL", what.c_str(),
+                device.evidence().c_str());
     failures += !passed;
   };
   check("0..11 as (3, 4) times its transpose", matrix_product());
   check("quantities times prices sum to 105", order_value());
-  for (int n : {0, 1, 255, 256, 257, 10003}) check("vector addition of " + std::to_string(n), vector_add(n));
+  for (int n : {0, 1, 255, 256, 257, 10003})
+    check("vector addition of " + std::to_string(n), vector_add(n));
   check("square of 1000000 elements", square_of_a_million());
   check("2-D kernel on 1024 x 1024", grid_2d(1024, 1024));
   check("2-D kernel on 1000 x 37, which does not divide", grid_2d(1000, 37));

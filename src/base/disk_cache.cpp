@@ -2,9 +2,10 @@
 //
 //   magic 8 | key 16 | value size 8 | checksum of the value 16 | value
 //
-// Writers use a hidden temporary file in the same folder and rename it. The recency of an entry is its modification
-// time, which every hit renews. A process looks at the sizes of all sections on its first store and again whenever its
-// own stores may have passed the bound; what other processes wrote since then is seen at their own stores.
+// Writers use a hidden temporary file in the same folder and rename it. The recency of an entry is
+// its modification time, which every hit renews. A process looks at the sizes of all sections on
+// its first store and again whenever its own stores may have passed the bound; what other processes
+// wrote since then is seen at their own stores.
 #include "base/disk_cache.h"
 
 #include <dirent.h>
@@ -31,7 +32,8 @@ namespace {
 
 constexpr std::uint64_t kMagic = 0x3145484341434454;  // "TDCACHE1"
 constexpr const char* kTemporaryPrefix = ".tmp-";
-constexpr std::time_t kAbandonedSeconds = 600;  // a temporary file this old belongs to a writer that crashed
+constexpr std::time_t kAbandonedSeconds =
+    600;  // a temporary file this old belongs to a writer that crashed
 constexpr std::uint64_t kDefaultMaxBytes = 1ull << 30;
 
 struct Header {
@@ -50,7 +52,8 @@ std::uint64_t max_bytes() {
   errno = 0;
   std::uint64_t value = std::strtoull(text, &end, 10);
   if (errno || *end || *text == '-') {
-    log_once(LogLevel::warn, cat("TREADLE_CACHE_MAX_BYTES=", text, " is not a number of bytes; using 1 GiB"));
+    log_once(LogLevel::warn,
+             cat("TREADLE_CACHE_MAX_BYTES=", text, " is not a number of bytes; using 1 GiB"));
     return kDefaultMaxBytes;
   }
   return value;
@@ -59,21 +62,25 @@ std::uint64_t max_bytes() {
 // The folder that holds the sections, "" when the cache is turned off.
 std::string root_folder() {
   if (const char* folder = std::getenv("TREADLE_CACHE_DIR")) return folder;
-  if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder && *folder) return std::string(folder) + "/treadle";
-  if (const char* home = std::getenv("HOME"); home && *home) return std::string(home) + "/.cache/treadle";
+  if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder && *folder)
+    return std::string(folder) + "/treadle";
+  if (const char* home = std::getenv("HOME"); home && *home)
+    return std::string(home) + "/.cache/treadle";
   return "";
 }
 
 bool make_folders(const std::string& path) {
-  for (std::size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1))
+  for (std::size_t slash = path.find('/', 1); slash != std::string::npos;
+       slash = path.find('/', slash + 1))
     if (mkdir(path.substr(0, slash).c_str(), 0700) != 0 && errno != EEXIST) return false;
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return false;
   return access(path.c_str(), R_OK | W_OK | X_OK) == 0;
 }
 
 void turned_off(const std::string& path) {
-  log_once(LogLevel::info, cat("the cache folder ", path, " cannot be used (", std::strerror(errno),
-                               "): nothing is cached; set TREADLE_CACHE_DIR to a folder that can be written"));
+  log_once(LogLevel::info,
+           cat("the cache folder ", path, " cannot be used (", std::strerror(errno),
+               "): nothing is cached; set TREADLE_CACHE_DIR to a folder that can be written"));
 }
 
 class File {
@@ -139,20 +146,22 @@ std::vector<Entry> scan(const std::string& root) {
     std::string folder = cat(root, "/", section);
     for_each_name(folder, [&](std::string_view name) {
       std::string path = cat(folder, "/", name);
-      struct stat info {};
+      struct stat info{};
       if (lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return;
       bool temporary = name.substr(0, std::strlen(kTemporaryPrefix)) == kTemporaryPrefix;
       if (temporary && now - info.st_mtim.tv_sec > kAbandonedSeconds) {
         unlink(path.c_str());
       } else if (!temporary) {
-        entries.push_back({std::move(path), static_cast<std::uint64_t>(info.st_size), info.st_mtim});
+        entries.push_back(
+            {std::move(path), static_cast<std::uint64_t>(info.st_size), info.st_mtim});
       }
     });
   });
   return entries;
 }
 
-// Removes the least recently used entries until `limit` holds with a tenth to spare; returns the bytes that remain.
+// Removes the least recently used entries until `limit` holds with a tenth to spare; returns the
+// bytes that remain.
 std::uint64_t shrink(const std::string& root, std::uint64_t limit) {
   std::vector<Entry> entries = scan(root);
   std::uint64_t total = 0;
@@ -169,7 +178,8 @@ std::uint64_t shrink(const std::string& root, std::uint64_t limit) {
   return total;
 }
 
-// What this process believes about the size of each root: scanned once, then its own stores are added.
+// What this process believes about the size of each root: scanned once, then its own stores are
+// added.
 void keep_bound(const std::string& root, std::uint64_t stored) {
   static std::mutex mutex;
   static std::map<std::string, std::uint64_t> totals;
@@ -203,12 +213,15 @@ DiskCache::DiskCache(std::string section) {
 std::optional<std::string> DiskCache::load(const Hash128& key) const {
   if (folder_.empty()) return {};
   File file(folder_ + "/" + key.hex(), O_RDONLY);
-  struct stat info {};
+  struct stat info{};
   if (!file.ok() || fstat(file.fd(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
   Header header{};
-  if (info.st_size < static_cast<off_t>(sizeof header) || !file.read_all(&header, sizeof header)) return {};
+  if (info.st_size < static_cast<off_t>(sizeof header) || !file.read_all(&header, sizeof header))
+    return {};
   // The size is checked against the file's before anything is allocated.
-  if (header.magic != kMagic || header.size != static_cast<std::uint64_t>(info.st_size) - sizeof header) return {};
+  if (header.magic != kMagic ||
+      header.size != static_cast<std::uint64_t>(info.st_size) - sizeof header)
+    return {};
   std::string value(header.size, '\0');
   if (!file.read_all(value.data(), value.size())) return {};
   Header right = header_of(key, value);

@@ -14,16 +14,17 @@ struct ClangRequest {
   std::string source;
   std::string file_name = "kernel.cu";
   int first_line = 1;
-  std::vector<std::string> options;           // NVRTC spelling
+  std::vector<std::string> options;  // NVRTC spelling
   std::vector<std::string> name_expressions;
-  std::vector<std::pair<std::string, std::string>> headers;  // in-memory files that the source includes by name
-  std::string pch_folder;                     // where a precompiled device header may be kept, "" = nowhere
-  bool syntax_only = false;                   // signatures only (used beside NVRTC)
+  std::vector<std::pair<std::string, std::string>>
+      headers;               // in-memory files that the source includes by name
+  std::string pch_folder;    // where a precompiled device header may be kept, "" = nowhere
+  bool syntax_only = false;  // signatures only (used beside NVRTC)
 };
 
 struct KernelSignature {
-  std::string name;     // as written, without namespace for extern "C"
-  std::string symbol;   // mangled
+  std::string name;    // as written, without namespace for extern "C"
+  std::string symbol;  // mangled
   std::vector<ParamInfo> params;
   bool params_known = true;  // false: no declaration was found; the driver's sizes are all there is
 };
@@ -31,11 +32,12 @@ struct KernelSignature {
 struct ClangReply {
   bool ok = false;
   std::string image;  // bitcode
-  std::string log;    // diagnostics, with the user's own file and lines, a source excerpt and a caret
+  std::string log;  // diagnostics, with the user's own file and lines, a source excerpt and a caret
   std::vector<KernelSignature> kernels;
   std::vector<std::pair<std::string, std::string>> lowered_names;  // name expression -> symbol
 };
 
 }  // namespace td::compile
 
-extern "C" void td_cc_compile(const td::compile::ClangRequest& request, td::compile::ClangReply& reply);
+extern "C" void td_cc_compile(const td::compile::ClangRequest& request,
+                              td::compile::ClangReply& reply);

@@ -1,4 +1,5 @@
-// Clang, inside the compiler plug-in, which is opened when the first source really has to be compiled.
+// Clang, inside the compiler plug-in, which is opened when the first source really has to be
+// compiled.
 #include "base/disk_cache.h"
 #include "base/plugin.h"
 #include "base/text.h"
@@ -16,7 +17,8 @@ std::string identity() { return file_identity(base::cc_plugin_file()); }
 void respell(std::vector<KernelSignature>& kernels) {
   for (KernelSignature& kernel : kernels)
     for (ParamInfo& param : kernel.params)
-      for (std::size_t at = param.type.find(" *"); at != std::string::npos; at = param.type.find(" *", at))
+      for (std::size_t at = param.type.find(" *"); at != std::string::npos;
+           at = param.type.find(" *", at))
         param.type.erase(at, 1);
 }
 
@@ -28,8 +30,9 @@ Image compile_with_clang(const Source& source, const Target&) {
   std::string why;
   CompileFunction run = open_plugin(&why);
   if (!run)
-    throw NotSupported("no compiler for the software device: " + why +
-                       "; build Treadle with -DTREADLE_SOFTDEV=ON, or name the plug-in in TREADLE_CC");
+    throw NotSupported(
+        "no compiler for the software device: " + why +
+        "; build Treadle with -DTREADLE_SOFTDEV=ON, or name the plug-in in TREADLE_CC");
   ClangRequest request;
   request.source = source.text;
   request.file_name = source.options.file_name;

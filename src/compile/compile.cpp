@@ -1,5 +1,6 @@
-// A request is answered, in this order, by a compilation of the same request that another thread has under way, by the
-// disk cache, and by the compiler. The key holds everything that the image depends on.
+// A request is answered, in this order, by a compilation of the same request that another thread
+// has under way, by the disk cache, and by the compiler. The key holds everything that the image
+// depends on.
 #include "compile/compile.h"
 
 #include <sys/stat.h>
@@ -22,10 +23,13 @@ namespace td::compile {
 
 namespace {
 
-const Compiler& compiler_for(ImageFormat format) { return format == ImageFormat::cubin ? kNvrtc : kClang; }
+const Compiler& compiler_for(ImageFormat format) {
+  return format == ImageFormat::cubin ? kNvrtc : kClang;
+}
 
 // False when the result depends on something that cannot be hashed.
-bool make_key(const Source& source, const Target& target, const std::string& identity, base::Hash128& key) {
+bool make_key(const Source& source, const Target& target, const std::string& identity,
+              base::Hash128& key) {
   base::Hasher hasher;
   hasher.add(std::string_view(base::kVersion)).add(static_cast<std::uint64_t>(base::kCacheFormat));
   hasher.add(std::string_view(identity));
@@ -38,7 +42,8 @@ bool make_key(const Source& source, const Target& target, const std::string& ide
     for (const std::string& item : *list) hasher.add(std::string_view(item));
   }
   hasher.add(static_cast<std::uint64_t>(source.headers.size()));
-  for (const auto& [name, text] : source.headers) hasher.add(std::string_view(name)).add(std::string_view(text));
+  for (const auto& [name, text] : source.headers)
+    hasher.add(std::string_view(name)).add(std::string_view(text));
   bool known = hash_includes(source, hasher);
   key = hasher.finish();
   return known;
@@ -54,13 +59,15 @@ Image through_disk_cache(const Source& source, const Target& target, const base:
     }
   }
   const Compiler& compiler = compiler_for(target.format);
-  base::log(base::LogLevel::info, base::cat("compiling ", source.options.file_name, " with ", compiler.name));
+  base::log(base::LogLevel::info,
+            base::cat("compiling ", source.options.file_name, " with ", compiler.name));
   Image image = compiler.compile(source, target);
   cache.store(key, encode_image(image));
   return image;
 }
 
-// Requests under way in this process. The first thread compiles, the others wait for its result or its error.
+// Requests under way in this process. The first thread compiles, the others wait for its result or
+// its error.
 class InFlight {
  public:
   template <class Make>
@@ -107,12 +114,13 @@ Image compile(const Source& source, const Target& target) {
 CompilerInfo compiler_info(ImageFormat format) { return compiler_for(format).info(); }
 
 std::string file_identity(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   if (path.empty() || stat(path.c_str(), &info) != 0) return "";
   return base::cat(path, " ", info.st_size, " ", info.st_mtim.tv_sec, ".", info.st_mtim.tv_nsec);
 }
 
-void throw_compile_error(const std::string& compiler, const Source& source, const std::string& log) {
+void throw_compile_error(const std::string& compiler, const Source& source,
+                         const std::string& log) {
   std::string message = base::cat(source.options.file_name, " does not compile (", compiler, "):");
   std::vector<std::string> lines = base::split(log, '\n');
   while (!lines.empty() && lines.back().empty()) lines.pop_back();

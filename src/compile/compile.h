@@ -1,6 +1,6 @@
-// Source -> image, through the disk cache. One interface, two compilers: NVRTC makes cubin for NVIDIA GPUs, Clang makes
-// LLVM bitcode for the software device. Which one a device takes is a fact of the device's provider
-// (driver/device.h: image_format), so nothing here asks "is it software?".
+// Source -> image, through the disk cache. One interface, two compilers: NVRTC makes cubin for
+// NVIDIA GPUs, Clang makes LLVM bitcode for the software device. Which one a device takes is a fact
+// of the device's provider (driver/device.h: image_format), so nothing here asks "is it software?".
 #pragma once
 
 #include <map>
@@ -36,8 +36,8 @@ struct Target {
   int compute_capability = 90;  // 10*major + minor
 };
 
-// Throws CompileError with the log; NotSupported when the compiler that the target needs is missing, with the file
-// that was looked for and the cure.
+// Throws CompileError with the log; NotSupported when the compiler that the target needs is
+// missing, with the file that was looked for and the cure.
 Image compile(const Source& source, const Target& target);
 
 // What the discovery ladder reports.

@@ -9,7 +9,8 @@ namespace td::compile {
 
 struct Compiler {
   const char* name;
-  // Which compiler would run, as far as the file system tells; part of every cache key. Loads nothing.
+  // Which compiler would run, as far as the file system tells; part of every cache key. Loads
+  // nothing.
   std::string (*identity)();
   // Throws CompileError, or NotSupported when the compiler is missing. Thread-safe.
   Image (*compile)(const Source& source, const Target& target);
@@ -22,8 +23,10 @@ extern const Compiler kNvrtc;
 // Path, size and time of a file: changes when the file does. "" when it does not exist.
 std::string file_identity(const std::string& path);
 
-// "kernel.cu does not compile (NVRTC 13.0):" and the log, shortened in the message, whole in CompileError::log.
-[[noreturn]] void throw_compile_error(const std::string& compiler, const Source& source, const std::string& log);
+// "kernel.cu does not compile (NVRTC 13.0):" and the log, shortened in the message, whole in
+// CompileError::log.
+[[noreturn]] void throw_compile_error(const std::string& compiler, const Source& source,
+                                      const std::string& log);
 
 // The source with a #line mark where its first line is not line 1 of the file.
 std::string marked_text(const Source& source);

@@ -13,7 +13,8 @@ namespace td::compile {
 
 namespace {
 
-constexpr unsigned char kEntryMark = 0x10;  // st_other of a kernel, "STO_CUDA_ENTRY" as cuobjdump -elf prints it
+constexpr unsigned char kEntryMark =
+    0x10;  // st_other of a kernel, "STO_CUDA_ENTRY" as cuobjdump -elf prints it
 
 template <class T>
 std::optional<T> at(std::string_view image, std::uint64_t offset) {
@@ -30,7 +31,8 @@ std::string text_at(std::string_view image, std::uint64_t offset) {
 }
 
 void add_once(std::vector<std::string>& list, std::string name) {
-  if (!name.empty() && std::find(list.begin(), list.end(), name) == list.end()) list.push_back(std::move(name));
+  if (!name.empty() && std::find(list.begin(), list.end(), name) == list.end())
+    list.push_back(std::move(name));
 }
 
 std::vector<std::string> elf_entries(std::string_view image) {
@@ -60,7 +62,8 @@ std::vector<std::string> elf_entries(std::string_view image) {
 std::vector<std::string> ptx_entries(std::string_view text) {
   std::vector<std::string> out;
   constexpr std::string_view kEntry = ".entry";
-  for (std::size_t at = text.find(kEntry); at != std::string_view::npos; at = text.find(kEntry, at + 1)) {
+  for (std::size_t at = text.find(kEntry); at != std::string_view::npos;
+       at = text.find(kEntry, at + 1)) {
     std::size_t start = text.find_first_not_of(" \t\n", at + kEntry.size());
     if (start == std::string_view::npos) break;
     std::size_t stop = std::min(text.find_first_of(" \t\n({", start), text.size());

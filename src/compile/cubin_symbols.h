@@ -1,4 +1,5 @@
-// The kernels of an image that NVRTC made, by symbol. Any bytes are fine: a damaged image gives an empty list.
+// The kernels of an image that NVRTC made, by symbol. Any bytes are fine: a damaged image gives an
+// empty list.
 #pragma once
 
 #include <string>
@@ -7,7 +8,8 @@
 
 namespace td::compile {
 
-// The function symbols of a cubin that carry the entry mark, or the .entry directives of PTX text; in order, each once.
+// The function symbols of a cubin that carry the entry mark, or the .entry directives of PTX text;
+// in order, each once.
 std::vector<std::string> entry_symbols(std::string_view image);
 
 // "ns::scale<float>(float*, int)" for a mangled name, the name itself otherwise.

@@ -7,7 +7,9 @@ namespace td::compile {
 
 namespace {
 
-bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80); }
+bool letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80);
+}
 bool digit(char c) { return c >= '0' && c <= '9'; }
 bool blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
 
@@ -37,7 +39,9 @@ class Lexer {
   }
 
  private:
-  char peek(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+  char peek(std::size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
   bool at(std::string_view word) const { return text_.substr(at_, word.size()) == word; }
   void jump_behind(std::string_view mark, std::size_t from) {
     std::size_t found = text_.find(mark, from);
@@ -89,7 +93,8 @@ class Lexer {
     std::size_t start = at_;
     while (at_ < text_.size() && text_[at_] != '\n')
       if (!skip_comment() && !skip_splice()) ++at_;
-    if (!macro.empty()) out_.macros.push_back({macro, text_.substr(start, at_ - start), plain, conditions_ > 0});
+    if (!macro.empty())
+      out_.macros.push_back({macro, text_.substr(start, at_ - start), plain, conditions_ > 0});
   }
 
   void skip_blanks() {
@@ -109,15 +114,17 @@ class Lexer {
     out_.includes.push_back({text_.substr(start, at_ - start), angled});
   }
 
-  void add(Token::Kind kind, std::size_t start) { out_.list.push_back({kind, text_.substr(start, at_ - start)}); }
+  void add(Token::Kind kind, std::size_t start) {
+    out_.list.push_back({kind, text_.substr(start, at_ - start)});
+  }
 
   void token() {
     std::size_t start = at_;
     char c = peek();
     if (letter(c)) {
       std::string_view name = word();
-      bool prefix = name == "R" || name == "L" || name == "u" || name == "U" || name == "u8" || name == "LR" ||
-                    name == "uR" || name == "UR" || name == "u8R";
+      bool prefix = name == "R" || name == "L" || name == "u" || name == "U" || name == "u8" ||
+                    name == "LR" || name == "uR" || name == "UR" || name == "u8R";
       if (prefix && peek() == '"' && name.back() == 'R') return raw_literal(start);
       if (prefix && (peek() == '"' || peek() == '\'')) return literal(start);
       add(Token::Kind::identifier, start);
@@ -135,7 +142,8 @@ class Lexer {
   void number(std::size_t start) {
     while (at_ < text_.size()) {
       char c = peek();
-      bool sign = (c == '+' || c == '-') && std::string_view("eEpP").find(text_[at_ - 1]) != std::string_view::npos;
+      bool sign = (c == '+' || c == '-') &&
+                  std::string_view("eEpP").find(text_[at_ - 1]) != std::string_view::npos;
       bool separator = c == '\'' && (letter(peek(1)) || digit(peek(1)));
       if (!letter(c) && !digit(c) && c != '.' && !separator && !(sign && at_ > start)) break;
       ++at_;
@@ -143,7 +151,8 @@ class Lexer {
     add(Token::Kind::number, start);
   }
 
-  // literal := quote (character | '\' character)* quote; ends with its line when the quote is missing
+  // literal := quote (character | '\' character)* quote; ends with its line when the quote is
+  // missing
   void literal(std::size_t start) {
     char quote = text_[at_++];
     while (at_ < text_.size() && peek() != quote && peek() != '\n') at_ += peek() == '\\' ? 2 : 1;

@@ -1,6 +1,7 @@
-// Cuts CUDA C++ text into tokens, as far as reading declarations needs: comments, literals and preprocessor lines are
-// recognised, nothing is expanded. Any input is fine: what cannot be a token becomes punctuation, an unterminated
-// comment or literal ends with the text. Views point into the text given.
+// Cuts CUDA C++ text into tokens, as far as reading declarations needs: comments, literals and
+// preprocessor lines are recognised, nothing is expanded. Any input is fine: what cannot be a token
+// becomes punctuation, an unterminated comment or literal ends with the text. Views point into the
+// text given.
 #pragma once
 
 #include <string_view>

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::size_t kMostFiles = 4000;
 
-// The value of an option spelled "-X value", "-Xvalue" or "--long=value"; advances over a separate value.
+// The value of an option spelled "-X value", "-Xvalue" or "--long=value"; advances over a separate
+// value.
 bool option_value(const std::vector<std::string>& options, std::size_t& i, std::string_view brief,
                   std::string_view full, std::string& value) {
   const std::string& option = options[i];
@@ -39,17 +40,20 @@ bool read_file(const std::string& path, std::string& text) {
 
 class Walk {
  public:
-  Walk(std::vector<std::string> folders, base::Hasher& hasher) : folders_(std::move(folders)), hasher_(hasher) {}
+  Walk(std::vector<std::string> folders, base::Hasher& hasher)
+      : folders_(std::move(folders)), hasher_(hasher) {}
 
   // `folder`: of the file that holds the text, where quoted names are looked for first.
   bool text(std::string_view text, const std::string& folder) {
     for (const IncludeLine& line : lex_cuda(text).includes) {
-      if (line.name.empty() || !visit(std::string(line.name), line.angled ? "" : folder)) return false;
+      if (line.name.empty() || !visit(std::string(line.name), line.angled ? "" : folder))
+        return false;
     }
     return true;
   }
 
-  // A name that lies in none of the folders is the compiler's own header, which the compiler's identity covers.
+  // A name that lies in none of the folders is the compiler's own header, which the compiler's
+  // identity covers.
   bool visit(const std::string& name, const std::string& folder) {
     std::vector<std::string> places;
     if (!folder.empty()) places.push_back(folder);
@@ -86,7 +90,8 @@ std::vector<std::string> include_folders(const std::vector<std::string>& options
 bool hash_includes(const Source& source, base::Hasher& hasher) {
   Walk walk(include_folders(source.options.options), hasher);
   const std::string& file = source.options.file_name;
-  std::string own_folder = file.find('/') == std::string::npos ? "." : file.substr(0, file.rfind('/'));
+  std::string own_folder =
+      file.find('/') == std::string::npos ? "." : file.substr(0, file.rfind('/'));
   std::string value;
   const std::vector<std::string>& options = source.options.options;
   for (std::size_t i = 0; i < options.size(); ++i) {

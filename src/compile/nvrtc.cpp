@@ -1,5 +1,6 @@
-// NVRTC, NVIDIA's run-time compiler: opened at run time, the file really loaded is reported. Makes a cubin for the
-// device's own architecture; for a device newer than NVRTC, PTX that the driver compiles when the module is loaded.
+// NVRTC, NVIDIA's run-time compiler: opened at run time, the file really loaded is reported. Makes
+// a cubin for the device's own architecture; for a device newer than NVRTC, PTX that the driver
+// compiles when the module is loaded.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -17,7 +18,8 @@ namespace {
 
 using Program = struct NvrtcProgram*;
 
-// name, parameters; all return nvrtcResult, 0 for success. Public documentation: "NVRTC", user interface.
+// name, parameters; all return nvrtcResult, 0 for success. Public documentation: "NVRTC", user
+// interface.
 // clang-format off
 #define TD_NVRTC(X) \
   X(nvrtcVersion,              (int* major, int* minor)) \
@@ -52,7 +54,7 @@ struct Nvrtc {
     library = driver::open_library(kLibraryNames, "libnvrtc-builtins.so", "nvidia-cuda-nvrtc");
     problem = library.problem;
     if (!library) return;
-#define TD_ROW(name, params)                                             \
+#define TD_ROW(name, params)                                            \
   name = reinterpret_cast<int(*) params>(dlsym(library.handle, #name)); \
   if (!name) problem = library.file + " has no " #name "; use CUDA 12 or newer";
     TD_NVRTC(TD_ROW)
@@ -71,14 +73,16 @@ struct Nvrtc {
   std::string name() const { return base::cat("NVRTC ", major, ".", minor); }
 
  private:
-  // <root>/lib64/libnvrtc.so.13 and <root>/targets/x86_64-linux/lib/… of a toolkit have <root>/include; the wheels have
-  // nvidia/cuda_nvrtc/lib beside nvidia/cuda_runtime/include, or nvidia/cu13/lib beside nvidia/cu13/include.
+  // <root>/lib64/libnvrtc.so.13 and <root>/targets/x86_64-linux/lib/… of a toolkit have
+  // <root>/include; the wheels have nvidia/cuda_nvrtc/lib beside nvidia/cuda_runtime/include, or
+  // nvidia/cu13/lib beside nvidia/cu13/include.
   void find_headers() {
     std::string folder = library.file.substr(0, library.file.rfind('/'));
     std::vector<std::string> places{folder + "/../include", folder + "/../../cuda_runtime/include",
                                     folder + "/../../../include"};
     for (const char* variable : {"CUDA_PATH", "CUDA_HOME"})
-      if (const char* root = std::getenv(variable); root && *root) places.push_back(std::string(root) + "/include");
+      if (const char* root = std::getenv(variable); root && *root)
+        places.push_back(std::string(root) + "/include");
     for (const std::string& place : places)
       if (!file_identity(place + "/cuda_fp16.h").empty()) {
         include = "-I" + place;
@@ -102,7 +106,8 @@ std::string identity() {
 // Owns the program; every call is checked.
 class Compilation {
  public:
-  Compilation(const Nvrtc& api, const Source& source) : api_(api), source_(source), text_(marked_text(source)) {
+  Compilation(const Nvrtc& api, const Source& source)
+      : api_(api), source_(source), text_(marked_text(source)) {
     std::vector<const char*> names, texts;
     for (const auto& [name, text] : source.headers) {
       names.push_back(name.c_str());
@@ -167,9 +172,11 @@ class Compilation {
   Program program_ = nullptr;
 };
 
-bool given(const std::vector<std::string>& options, std::initializer_list<std::string_view> spellings) {
+bool given(const std::vector<std::string>& options,
+           std::initializer_list<std::string_view> spellings) {
   return std::any_of(options.begin(), options.end(), [&](const std::string& option) {
-    return std::any_of(spellings.begin(), spellings.end(), [&](std::string_view s) { return option.starts_with(s); });
+    return std::any_of(spellings.begin(), spellings.end(),
+                       [&](std::string_view s) { return option.starts_with(s); });
   });
 }
 
@@ -177,13 +184,14 @@ std::string arch_option(const Nvrtc& api, int capability) {
   if (api.archs.empty() || std::binary_search(api.archs.begin(), api.archs.end(), capability))
     return base::cat("-arch=sm_", capability);
   if (capability < api.archs.front())
-    throw NotSupported(base::cat(api.name(), " (", api.library.file, ") no longer compiles for compute capability ",
-                                 capability / 10, ".", capability % 10, "; the oldest is ", api.archs.front() / 10, ".",
-                                 api.archs.front() % 10, ": install an older CUDA toolkit or wheel"));
+    throw NotSupported(base::cat(
+        api.name(), " (", api.library.file, ") no longer compiles for compute capability ",
+        capability / 10, ".", capability % 10, "; the oldest is ", api.archs.front() / 10, ".",
+        api.archs.front() % 10, ": install an older CUDA toolkit or wheel"));
   int known = *std::prev(std::upper_bound(api.archs.begin(), api.archs.end(), capability));
   base::log_once(base::LogLevel::warn,
-                 base::cat(api.name(), " does not know compute capability ", capability / 10, ".", capability % 10,
-                           ": making PTX for ", known / 10, ".", known % 10,
+                 base::cat(api.name(), " does not know compute capability ", capability / 10, ".",
+                           capability % 10, ": making PTX for ", known / 10, ".", known % 10,
                            ", which the driver compiles at load; a newer NVRTC avoids that"));
   return base::cat("-arch=compute_", known);
 }

@@ -1,5 +1,6 @@
-// Signatures of the kernels in an image of NVRTC: which exist, from the image's symbols; types from the mangled name
-// where there is one (exact), else from the declaration in the text; parameter names from the text.
+// Signatures of the kernels in an image of NVRTC: which exist, from the image's symbols; types from
+// the mangled name where there is one (exact), else from the declaration in the text; parameter
+// names from the text.
 #pragma once
 
 #include <string>

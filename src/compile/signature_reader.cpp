@@ -17,7 +17,8 @@ const TypeFacts kRecord{ParamInfo::Kind::aggregate, {}, 0, 0, false, false};
 bool opens(const Token& token) { return token.is("(") || token.is("[") || token.is("{"); }
 bool closes(const Token& token) { return token.is(")") || token.is("]") || token.is("}"); }
 
-// "__launch_bounds__", "__attribute__", "__cluster_dims__", …: with parentheses behind, an attribute and no name.
+// "__launch_bounds__", "__attribute__", "__cluster_dims__", …: with parentheses behind, an
+// attribute and no name.
 bool attribute_name(std::string_view word) {
   return word.size() > 4 && word.starts_with("__") && word.ends_with("__");
 }
@@ -27,10 +28,14 @@ class Reader {
   Reader(Tokens tokens, const std::vector<std::string>& options) : tokens_(std::move(tokens.list)) {
     for (std::size_t i = 0; i < options.size(); ++i) {
       std::string_view option = options[i];
-      if (option == "-D" && i + 1 < options.size()) option = options[++i];
-      else if (option.starts_with("-D")) option.remove_prefix(2);
-      else if (option.starts_with("--define-macro=")) option.remove_prefix(15);
-      else continue;
+      if (option == "-D" && i + 1 < options.size())
+        option = options[++i];
+      else if (option.starts_with("-D"))
+        option.remove_prefix(2);
+      else if (option.starts_with("--define-macro="))
+        option.remove_prefix(15);
+      else
+        continue;
       std::size_t equal = std::min(option.find('='), option.size());
       std::string_view body = equal < option.size() ? option.substr(equal + 1) : "1";
       bool plain = option.substr(0, equal).find('(') == std::string_view::npos;
@@ -74,7 +79,9 @@ class Reader {
     bool extern_c;     // the linkage around the scope, restored behind it
   };
 
-  const Token& now(std::size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
+  const Token& now(std::size_t ahead = 0) const {
+    return tokens_[std::min(at_ + ahead, tokens_.size() - 1)];
+  }
   bool at_end() const { return now().kind == Token::Kind::end; }
 
   void end_declaration() {
@@ -149,7 +156,8 @@ class Reader {
     scopes_.pop_back();
   }
 
-  // template := 'template' ('<' (word+ name ('=' default)?)*, '>')?; its names hide types of the same name
+  // template := 'template' ('<' (word+ name ('=' default)?)*, '>')?; its names hide types of the
+  // same name
   void template_head() {
     ++at_;
     template_ = true;
@@ -160,7 +168,8 @@ class Reader {
       bool last = i + 1 == inside.size() || inside[i + 1].is(",") || inside[i + 1].is("=");
       if (inside[i].is(",")) in_default = false;
       if (inside[i].is("=")) in_default = true;
-      if (inside[i].identifier() && last && !in_default) template_names_.push_back(std::string(inside[i].text));
+      if (inside[i].identifier() && last && !in_default)
+        template_names_.push_back(std::string(inside[i].text));
     }
   }
 
@@ -170,8 +179,10 @@ class Reader {
     bool record = false;
     while (!at_end() && !now().is(";")) {
       record |= now().is("{");
-      if (opens(now())) skip_group();
-      else ++at_;
+      if (opens(now()))
+        skip_group();
+      else
+        ++at_;
     }
     Span body(tokens_.data() + start, tokens_.data() + at_);
     if (is_typedef && body.size() > 1 && body.back().identifier()) {
@@ -202,26 +213,29 @@ class Reader {
     if (!now().identifier()) return;
     std::string_view name = now().text;
     ++at_;
-    // Only a definition or forward declaration gives the name; "struct P p" in a declaration uses it.
+    // Only a definition or forward declaration gives the name; "struct P p" in a declaration uses
+    // it.
     if (now().is("{") || now().is(":") || now().is(";") || now().is("final"))
       define(name, is_enum || template_ ? TypeFacts{} : kRecord);
   }
 
-  // A name that the text uses as a type must have been defined by the one #define that it has, even under an #if, unless
-  // an included file may have defined it.
+  // A name that the text uses as a type must have been defined by the one #define that it has, even
+  // under an #if, unless an included file may have defined it.
   void macro(const MacroLine& line, bool has_includes) {
     if (line.name.empty()) return;
     bool certain = line.plain && !(line.conditional && has_includes);
     define(line.name, certain ? macro_facts(line.name, line.body, names_) : TypeFacts{});
   }
 
-  // A second, different definition (in another branch of an #if, another namespace) makes the name unknown.
+  // A second, different definition (in another branch of an #if, another namespace) makes the name
+  // unknown.
   void define(std::string_view name, const TypeFacts& facts) {
     auto [row, fresh] = names_.try_emplace(std::string(name), facts);
     if (!fresh && row->second != facts) row->second = {};
   }
 
-  // kernel := '__global__' (word | attribute '(' … ')' | '[[' … ']]')* name ('<' … '>')? '(' parameters ')' (';' | body)
+  // kernel := '__global__' (word | attribute '(' … ')' | '[[' … ']]')* name ('<' … '>')? '('
+  // parameters ')' (';' | body)
   void kernel() {
     ++at_;
     while (!at_end()) {
@@ -287,12 +301,14 @@ class Reader {
     return depth == 0;
   }
 
-  // One entry a name: a declaration and its definition agree; overloads and #if alternatives do not.
+  // One entry a name: a declaration and its definition agree; overloads and #if alternatives do
+  // not.
   std::vector<ReadKernel> merge() {
     std::vector<ReadKernel> out;
     for (ReadKernel& kernel : kernels_) {
-      auto same = std::find_if(out.begin(), out.end(),
-                               [&](const ReadKernel& other) { return other.signature.name == kernel.signature.name; });
+      auto same = std::find_if(out.begin(), out.end(), [&](const ReadKernel& other) {
+        return other.signature.name == kernel.signature.name;
+      });
       if (same == out.end()) {
         out.push_back(std::move(kernel));
         continue;
@@ -301,7 +317,8 @@ class Reader {
         same->signature.params.clear();
         same->signature.params_known = false;
       } else if (kernel.signature.params_known && same->signature.params_known) {
-        same->signature.params = std::move(kernel.signature.params);  // the definition names its parameters
+        same->signature.params =
+            std::move(kernel.signature.params);  // the definition names its parameters
       }
       same->is_template |= kernel.is_template;
       if (same->signature.symbol.empty()) same->signature.symbol = kernel.signature.symbol;
@@ -310,11 +327,13 @@ class Reader {
   }
 
   static bool agree(const std::vector<ParamInfo>& a, const std::vector<ParamInfo>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](const ParamInfo& x, const ParamInfo& y) { return facts_of(x) == facts_of(y); });
+    return std::equal(
+        a.begin(), a.end(), b.begin(), b.end(),
+        [](const ParamInfo& x, const ParamInfo& y) { return facts_of(x) == facts_of(y); });
   }
 
-  friend std::optional<std::vector<ParamInfo>> td::compile::read_demangled(std::string_view, std::string&);
+  friend std::optional<std::vector<ParamInfo>> td::compile::read_demangled(std::string_view,
+                                                                           std::string&);
 
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
@@ -327,11 +346,13 @@ class Reader {
 
 }  // namespace
 
-std::vector<ReadKernel> read_kernels(std::string_view source, const std::vector<std::string>& options) {
+std::vector<ReadKernel> read_kernels(std::string_view source,
+                                     const std::vector<std::string>& options) {
   return Reader(lex_cuda(source), options).run();
 }
 
-std::optional<std::vector<ParamInfo>> read_demangled(std::string_view demangled, std::string& name) {
+std::optional<std::vector<ParamInfo>> read_demangled(std::string_view demangled,
+                                                     std::string& name) {
   // The parameter list is the last parenthesised group: "void ns::k<(Mode)1>(float*, int)".
   std::size_t close = demangled.rfind(')');
   std::size_t open = std::string_view::npos;

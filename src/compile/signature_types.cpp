@@ -25,7 +25,8 @@ constexpr NamedType complex(std::string_view name, DType dtype) {
   return {name, Kind::aggregate, dtype, true, itemsize(dtype), itemsize(dtype)};
 }
 
-// Single names of the CUDA headers and the fixed-width types. LP64: long has 8 bytes on both devices.
+// Single names of the CUDA headers and the fixed-width types. LP64: long has 8 bytes on both
+// devices.
 constexpr NamedType kNamedTypes[] = {
     scalar("bool", DType::bool_),
     scalar("size_t", DType::uint64),
@@ -57,8 +58,8 @@ constexpr NamedType kNamedTypes[] = {
     complex("td_complex<double>", DType::complex128),
 };
 
-// CUDA's vector types: base name, bytes of an element; 2 and 4 lanes are aligned to their size (at most 16), 1 and 3
-// to an element ("CUDA C++ Programming Guide", built-in vector types).
+// CUDA's vector types: base name, bytes of an element; 2 and 4 lanes are aligned to their size (at
+// most 16), 1 and 3 to an element ("CUDA C++ Programming Guide", built-in vector types).
 struct VectorBase {
   std::string_view name;
   std::size_t bytes;
@@ -74,13 +75,15 @@ std::optional<TypeFacts> vector_type(std::string_view name) {
   for (const VectorBase& base : kVectorBases) {
     if (name.substr(0, name.size() - 1) != base.name) continue;
     std::size_t size = lanes * base.bytes;
-    return TypeFacts{Kind::aggregate, {}, size, lanes % 2 ? base.bytes : std::min<std::size_t>(size, 16), false, false};
+    return TypeFacts{
+        Kind::aggregate, {},   size, lanes % 2 ? base.bytes : std::min<std::size_t>(size, 16),
+        false,           false};
   }
   if (name == "dim3") return TypeFacts{Kind::aggregate, {}, 12, 4, false, false};
   return {};
 }
 
-constexpr std::string_view kBuiltinWords[] = {"void", "char",  "short",    "int",      "long",
+constexpr std::string_view kBuiltinWords[] = {"void",  "char",   "short",  "int",      "long",
                                               "float", "double", "signed", "unsigned", "__int128"};
 constexpr std::string_view kIgnoredWords[] = {
     "__restrict__", "__restrict", "restrict", "volatile", "__volatile__",      "register", "struct",
@@ -92,10 +95,13 @@ bool in(const List& list, std::string_view word) {
   return std::find(std::begin(list), std::end(list), word) != std::end(list);
 }
 
-// builtin := any order of: void | char | short | int | long | long long | float | double, with signed or unsigned
+// builtin := any order of: void | char | short | int | long | long long | float | double, with
+// signed or unsigned
 TypeFacts builtin_type(const std::vector<std::string_view>& words) {
   auto count = [&](std::string_view word) { return std::count(words.begin(), words.end(), word); };
-  auto facts = [](DType d) { return TypeFacts{Kind::scalar, d, itemsize(d), itemsize(d), false, false}; };
+  auto facts = [](DType d) {
+    return TypeFacts{Kind::scalar, d, itemsize(d), itemsize(d), false, false};
+  };
   bool is_unsigned = count("unsigned") > 0;
   if (count("void") || count("__int128")) return {};
   if (count("float")) return facts(DType::float32);
@@ -106,8 +112,8 @@ TypeFacts builtin_type(const std::vector<std::string_view>& words) {
   return facts(is_unsigned ? DType::uint32 : DType::int32);
 }
 
-// "std::", "cuda::std::", "thrust::" say where a name comes from, not what it is; other qualifiers are kept out too,
-// since the names of the source are stored without their namespaces.
+// "std::", "cuda::std::", "thrust::" say where a name comes from, not what it is; other qualifiers
+// are kept out too, since the names of the source are stored without their namespaces.
 std::string_view unqualified(std::string_view name) {
   std::size_t angle = name.find('<');
   std::size_t colon = name.substr(0, angle).rfind("::");
@@ -119,7 +125,9 @@ TypeFacts named_type(std::string_view full, const TypeNames& names) {
   if (auto own = names.find(name); own != names.end()) return own->second;
   for (const NamedType& row : kNamedTypes)
     if (row.name == name)
-      return {row.kind, row.has_dtype ? std::optional(row.dtype) : std::nullopt, row.size, row.align, false, false};
+      return {row.kind, row.has_dtype ? std::optional(row.dtype) : std::nullopt,
+              row.size, row.align,
+              false,    false};
   return vector_type(name).value_or(TypeFacts{});
 }
 
@@ -138,7 +146,8 @@ struct Declaration {
 // declaration := word* ('*' qualifier*)* name? ('[' … ']')*
 class DeclarationReader {
  public:
-  DeclarationReader(std::span<const Token> tokens, const TypeNames& names) : tokens_(tokens), names_(names) {}
+  DeclarationReader(std::span<const Token> tokens, const TypeNames& names)
+      : tokens_(tokens), names_(names) {}
 
   Declaration run() {
     bool pending_const = false;
@@ -174,7 +183,8 @@ class DeclarationReader {
     if (named && own->second.no_word) return;
     // A name that means something may not be the parameter's: "unsigned LONG" with a macro LONG.
     if (named && has_type() && !continues_name()) out_.odd = true;
-    if (named && own->second == TypeFacts{} && (!has_type() || continues_name())) out_.hidden = true;
+    if (named && own->second == TypeFacts{} && (!has_type() || continues_name()))
+      out_.hidden = true;
     if (attribute) {
       skip_parentheses();
     } else if (in(kIgnoredWords, text)) {
@@ -221,7 +231,8 @@ class DeclarationReader {
   void bracket() {
     bool attribute = at_ + 1 < tokens_.size() && tokens_[at_ + 1].is("[");
     if (!attribute) {
-      if (!has_type() || out_.stars > 0) out_.odd = true;  // arrays of pointers, of arrays: not read
+      if (!has_type() || out_.stars > 0)
+        out_.odd = true;  // arrays of pointers, of arrays: not read
       out_.last_star_const = out_.base_const;
       ++out_.stars;
     }
@@ -243,7 +254,8 @@ TypeFacts type_of(const Declaration& declaration, const TypeNames& names) {
   if (declaration.odd) return {};
   TypeFacts base;  // a hidden name may be anything, but with a star behind it is a pointer
   if (!declaration.hidden)
-    base = declaration.named.empty() ? builtin_type(declaration.builtin) : named_type(declaration.named, names);
+    base = declaration.named.empty() ? builtin_type(declaration.builtin)
+                                     : named_type(declaration.named, names);
   base.is_const = base.is_const || (declaration.base_const && base.kind != Kind::pointer);
   int stars = declaration.stars + (base.kind == Kind::pointer ? 1 : 0);
   if (stars == 0) return base;
@@ -262,7 +274,8 @@ std::string spelling(std::span<const Token> tokens, std::string_view without_nam
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].identifier() && tokens[i].text == without_name) continue;
     bool word = tokens[i].identifier() || tokens[i].kind == Token::Kind::number;
-    bool after_word = !out.empty() && (std::isalnum(static_cast<unsigned char>(out.back())) || out.back() == '_');
+    bool after_word =
+        !out.empty() && (std::isalnum(static_cast<unsigned char>(out.back())) || out.back() == '_');
     bool after_star = !out.empty() && (out.back() == '*' || out.back() == ',');
     if (word && (after_word || after_star)) out += ' ';
     out += tokens[i].text;
@@ -287,7 +300,8 @@ ParamInfo read_parameter(std::span<const Token> tokens, const TypeNames& names) 
 }
 
 TypeFacts facts_of(const ParamInfo& parameter) {
-  return {parameter.kind, parameter.dtype, parameter.size, parameter.align, parameter.pointee_const, false};
+  return {parameter.kind,  parameter.dtype,         parameter.size,
+          parameter.align, parameter.pointee_const, false};
 }
 
 TypeFacts macro_facts(std::string_view name, std::string_view body, const TypeNames& names) {
@@ -296,8 +310,8 @@ TypeFacts macro_facts(std::string_view name, std::string_view body, const TypeNa
   Tokens tokens = lex_cuda(body);
   tokens.list.pop_back();
   bool nothing = std::all_of(tokens.list.begin(), tokens.list.end(), [](const Token& token) {
-    return in(kIgnoredWords, token.text) && token.text != "struct" && token.text != "enum" && token.text != "union" &&
-           token.text != "class";
+    return in(kIgnoredWords, token.text) && token.text != "struct" && token.text != "enum" &&
+           token.text != "union" && token.text != "class";
   });
   TypeFacts facts;
   facts.no_word = nothing;

@@ -16,11 +16,13 @@ std::string param_text(const ParamInfo& info, std::size_t index) {
   std::string out = base::cat("parameter ", index);
   if (!info.name.empty()) out += " '" + info.name + "'";
   if (!info.type.empty()) return out + " (" + info.type + ")";
-  return out + (info.size ? base::cat(" (", info.size, " bytes)") : std::string(" (type not known)"));
+  return out +
+         (info.size ? base::cat(" (", info.size, " bytes)") : std::string(" (type not known)"));
 }
 
 std::string describe_array(const Array& array) {
-  return base::cat("an array of ", info(array.dtype()).numpy, " of shape ", base::tuple_text(array.shape()));
+  return base::cat("an array of ", info(array.dtype()).numpy, " of shape ",
+                   base::tuple_text(array.shape()));
 }
 
 std::string describe_typed(const TypedScalar& typed) {
@@ -41,33 +43,42 @@ class Conversion {
   void operator()(const Array& array) const {
     const array::View& view = array::view_of(array);
     if (param_.kind == Kind::scalar)
-      refuse<TypeError>(base::cat("takes ", wanted(), ", got ", describe_array(array),
-                                  array.size() == 1 ? "; pass its value: x.item()" : "; pass one number"));
+      refuse<TypeError>(
+          base::cat("takes ", wanted(), ", got ", describe_array(array),
+                    array.size() == 1 ? "; pass its value: x.item()" : "; pass one number"));
     if (param_.kind == Kind::aggregate)
-      refuse<TypeError>(base::cat("takes a value, got ", describe_array(array), "; pass the bytes of one value"));
+      refuse<TypeError>(
+          base::cat("takes a value, got ", describe_array(array), "; pass the bytes of one value"));
     if (param_.kind == Kind::unknown) check_size(8, "the address of an array");
     if (view.storage->device().get() != context_.target.device)
-      refuse<ValueError>(base::cat("got an array on ", view.storage->device()->name(), ", but the launch is on ",
-                                   context_.target.device->name(), "; copy the array there first"));
+      refuse<ValueError>(base::cat("got an array on ", view.storage->device()->name(),
+                                   ", but the launch is on ", context_.target.device->name(),
+                                   "; copy the array there first"));
     if (param_.dtype != Param::kNoDType && param_.dtype != static_cast<std::uint8_t>(view.dtype))
-      refuse<TypeError>(base::cat("takes an array of ", pointee().numpy, ", got ", describe_array(array),
-                                  "; convert it with .astype('", pointee().numpy, "')"));
+      refuse<TypeError>(base::cat("takes an array of ", pointee().numpy, ", got ",
+                                  describe_array(array), "; convert it with .astype('",
+                                  pointee().numpy, "')"));
     if (!array.writeable() && param_.kind == Kind::pointer && !param_.pointee_const)
-      refuse<ValueError>("may be written through, but the array is read-only (a broadcast view); pass a copy, or "
-                         "declare the parameter const");
+      refuse<ValueError>(
+          "may be written through, but the array is read-only (a broadcast view); pass a copy, or "
+          "declare the parameter const");
     if (!array.c_contiguous() && !context_.strided)
-      refuse<ValueError>(base::cat("takes contiguous data, got a view of shape ", base::tuple_text(array.shape()),
-                                   " with strides ", base::tuple_text(array.strides()),
-                                   " bytes; pass td.ascontiguousarray(x), or strided=True for its plain data pointer"));
+      refuse<ValueError>(base::cat(
+          "takes contiguous data, got a view of shape ", base::tuple_text(array.shape()),
+          " with strides ", base::tuple_text(array.strides()),
+          " bytes; pass td.ascontiguousarray(x), or strided=True for its plain data pointer"));
     put(view.storage->address() + static_cast<CUdeviceptr>(view.offset));
   }
 
   void operator()(const Scalar& value) const { number(value, describe(value), nullptr); }
-  void operator()(const TypedScalar& typed) const { number(value_of(typed), describe_typed(typed), &typed); }
+  void operator()(const TypedScalar& typed) const {
+    number(value_of(typed), describe_typed(typed), &typed);
+  }
 
   void operator()(const DevicePointer& pointer) const {
     if (param_.kind == Kind::scalar || param_.kind == Kind::aggregate)
-      refuse<TypeError>(base::cat("takes ", wanted(), ", got a device pointer; pass its address as a number"));
+      refuse<TypeError>(
+          base::cat("takes ", wanted(), ", got a device pointer; pass its address as a number"));
     if (param_.kind == Kind::unknown) check_size(8, "a device pointer");
     put(pointer.address);
   }
@@ -78,8 +89,11 @@ class Conversion {
                                   " raw bytes; raw bytes are for structs passed by value"));
     check_size(bytes.data.size(), "raw bytes");
     if (bytes.data.size() > room())
-      refuse<ValueError>(base::cat("got ", bytes.data.size(), " raw bytes, but its size is not known on this driver, "
-                                   "and at most ", room(), " can be passed blindly; use a driver of CUDA 12.4 or newer"));
+      refuse<ValueError>(base::cat("got ", bytes.data.size(),
+                                   " raw bytes, but its size is not known on this driver, "
+                                   "and at most ",
+                                   room(),
+                                   " can be passed blindly; use a driver of CUDA 12.4 or newer"));
     std::memcpy(slot_, bytes.data.data(), bytes.data.size());
   }
 
@@ -98,10 +112,13 @@ class Conversion {
       return param_.dtype == Param::kNoDType ? "a struct" : "a complex number";
     if (param_.kind == Kind::unknown) return "a value of a type that is not known here";
     switch (pointee().kind) {
-      case 'b': return "a bool";
+      case 'b':
+        return "a bool";
       case 'i':
-      case 'u': return "an integer";
-      default: return "a number";
+      case 'u':
+        return "an integer";
+      default:
+        return "a number";
     }
   }
 
@@ -109,7 +126,8 @@ class Conversion {
 
   void check_size(std::size_t bytes, const char* what) const {
     if (param_.size != 0 && param_.size != bytes)
-      refuse<TypeError>(base::cat("has ", param_.size, " bytes, got ", what, " (", bytes, " bytes)"));
+      refuse<TypeError>(
+          base::cat("has ", param_.size, " bytes, got ", what, " (", bytes, " bytes)"));
   }
 
   void put(std::uint64_t address) const { std::memcpy(slot_, &address, sizeof address); }
@@ -117,7 +135,8 @@ class Conversion {
   // `typed` is null for a Python-like number, which has a kind but no type of its own.
   void number(const Scalar& value, const std::string& given, const TypedScalar* typed) const {
     if (param_.kind == Kind::pointer) return null_pointer(value, given);
-    if (param_.kind == Kind::unknown || (param_.kind == Kind::aggregate && param_.dtype == Param::kNoDType))
+    if (param_.kind == Kind::unknown ||
+        (param_.kind == Kind::aggregate && param_.dtype == Param::kNoDType))
       return untyped(value, given, typed);
     if (typed && param_.dtype == static_cast<std::uint8_t>(typed->dtype)) {
       std::memcpy(slot_, typed->bytes, itemsize(typed->dtype));
@@ -125,26 +144,33 @@ class Conversion {
     }
     DType dtype = static_cast<DType>(param_.dtype);
     switch (write_scalar(value, dtype, slot_)) {
-      case Fit::exact: return;
+      case Fit::exact:
+        return;
       case Fit::rounded:
-        // A Python float is any precision's; a number with a type of its own, or an integer, must arrive unchanged.
+        // A Python float is any precision's; a number with a type of its own, or an integer, must
+        // arrive unchanged.
         if (!typed && !is_integer(value)) return;
         refuse<TypeError>(base::cat("takes ", td::info(dtype).numpy, ", which cannot hold ", given,
-                                    " exactly; convert it yourself: ", td::info(dtype).numpy, "(x)"));
-      case Fit::out_of_range: return out_of_range(dtype, given);
-      case Fit::wrong_kind: return wrong_kind(value, given);
+                                    " exactly; convert it yourself: ", td::info(dtype).numpy,
+                                    "(x)"));
+      case Fit::out_of_range:
+        return out_of_range(dtype, given);
+      case Fit::wrong_kind:
+        return wrong_kind(value, given);
     }
   }
 
   static bool is_integer(const Scalar& value) {
-    return !std::holds_alternative<double>(value) && !std::holds_alternative<std::complex<double>>(value);
+    return !std::holds_alternative<double>(value) &&
+           !std::holds_alternative<std::complex<double>>(value);
   }
 
   void out_of_range(DType dtype, const std::string& given) const {
     std::string range = range_text(dtype);
     refuse<ValueError>(base::cat("got ", given, ", which is out of range",
-                                 range.empty() ? std::string(" of ") + std::string(td::info(dtype).numpy)
-                                               : ": it takes " + range,
+                                 range.empty()
+                                     ? std::string(" of ") + std::string(td::info(dtype).numpy)
+                                     : ": it takes " + range,
                                  "; check the value, or declare a wider type in the kernel"));
   }
 
@@ -160,8 +186,9 @@ class Conversion {
     if (const auto* v = std::get_if<std::int64_t>(&value)) zero = *v == 0;
     if (const auto* v = std::get_if<std::uint64_t>(&value)) zero = *v == 0;
     if (!zero)
-      refuse<TypeError>(base::cat("takes an array or a pointer, got ", given,
-                                  "; pass the array itself, wrap an address in DevicePointer, or pass 0 for null"));
+      refuse<TypeError>(base::cat(
+          "takes an array or a pointer, got ", given,
+          "; pass the array itself, wrap an address in DevicePointer, or pass 0 for null"));
     put(0);
   }
 
@@ -179,9 +206,11 @@ class Conversion {
       return;
     }
     if (param_.kind == Kind::aggregate)
-      refuse<TypeError>(base::cat("takes a struct, got ", given, "; pass its ", info_.size, " bytes"));
-    refuse<TypeError>(base::cat("has a type that is not known here, so ", given,
-                                " could be read wrongly; pass a number with a type: numpy.int32(x), numpy.float32(x)"));
+      refuse<TypeError>(
+          base::cat("takes a struct, got ", given, "; pass its ", info_.size, " bytes"));
+    refuse<TypeError>(base::cat(
+        "has a type that is not known here, so ", given,
+        " could be read wrongly; pass a number with a type: numpy.int32(x), numpy.float32(x)"));
   }
 
   const LaunchContext& context_;
@@ -194,7 +223,8 @@ class Conversion {
 }  // namespace
 
 std::string message_head(const LaunchContext& context) {
-  return base::cat(context.where ? context.where : "", context.where ? ": " : "", "kernel '", context.kernel, "'");
+  return base::cat(context.where ? context.where : "", context.where ? ": " : "", "kernel '",
+                   context.kernel, "'");
 }
 
 void throw_count(const LaunchContext& context, std::size_t given) {
@@ -204,8 +234,9 @@ void throw_count(const LaunchContext& context, std::size_t given) {
     list.push_back(info.name.empty() ? type : type + " " + info.name);
   }
   std::size_t count = context.target.infos.size();
-  throw TypeError(base::cat(message_head(context), " takes ", count, count == 1 ? " argument (" : " arguments (",
-                            base::join(list, ", "), "), got ", given));
+  throw TypeError(base::cat(message_head(context), " takes ", count,
+                            count == 1 ? " argument (" : " arguments (", base::join(list, ", "),
+                            "), got ", given));
 }
 
 void convert_argument(const LaunchContext& context, std::size_t index, const KernelArg& argument,

@@ -1,7 +1,7 @@
 // One argument of a launch against one parameter of the kernel.
 //
-// What is accepted stands in docs/kernels.md, "What may be passed"; every refusal names the kernel, the parameter by
-// index (from 0) and name, its type, what was given, and the cure.
+// What is accepted stands in docs/kernels.md, "What may be passed"; every refusal names the kernel,
+// the parameter by index (from 0) and name, its type, what was given, and the cure.
 #pragma once
 
 #include <cstring>
@@ -20,36 +20,41 @@ struct LaunchContext {
 };
 
 // Checks and converts; writes the parameter's value to `slot`. Throws TypeError or ValueError.
-void convert_argument(const LaunchContext& context, std::size_t index, const KernelArg& argument, unsigned char* slot);
+void convert_argument(const LaunchContext& context, std::size_t index, const KernelArg& argument,
+                      unsigned char* slot);
 
 // "file.py:12: kernel 'vector_add'": the beginning of every message.
 std::string message_head(const LaunchContext& context);
 // TypeError: the kernel takes so many arguments, not so many.
 [[noreturn]] void throw_count(const LaunchContext& context, std::size_t given);
 
-// The cases of nearly every launch, without a call: an array that fits its pointer, a number that fits its parameter.
-inline bool fits_at_once(const LaunchContext& context, const Param& param, const KernelArg& argument,
-                         unsigned char* slot) {
+// The cases of nearly every launch, without a call: an array that fits its pointer, a number that
+// fits its parameter.
+inline bool fits_at_once(const LaunchContext& context, const Param& param,
+                         const KernelArg& argument, unsigned char* slot) {
   if (const Array* array = std::get_if<Array>(&argument)) {
     const array::ArrayImpl* impl = array->impl().get();
     if (!impl || param.kind != ParamInfo::Kind::pointer) return false;
-    bool dtype = param.dtype == static_cast<std::uint8_t>(impl->view.dtype) || param.dtype == Param::kNoDType;
+    bool dtype = param.dtype == static_cast<std::uint8_t>(impl->view.dtype) ||
+                 param.dtype == Param::kNoDType;
     bool fits = dtype && impl->c_contiguous && (impl->writeable || param.pointee_const) &&
                 impl->view.storage->device().get() == context.target.device;
     if (!fits) return false;
-    CUdeviceptr address = impl->view.storage->address() + static_cast<CUdeviceptr>(impl->view.offset);
+    CUdeviceptr address =
+        impl->view.storage->address() + static_cast<CUdeviceptr>(impl->view.offset);
     std::memcpy(slot, &address, sizeof address);
     return true;
   }
   if (const Scalar* scalar = std::get_if<Scalar>(&argument)) {
     if (const std::int64_t* value = std::get_if<std::int64_t>(scalar)) {
-      if (param.dtype == static_cast<std::uint8_t>(DType::int64) && param.kind == ParamInfo::Kind::scalar) {
+      if (param.dtype == static_cast<std::uint8_t>(DType::int64) &&
+          param.kind == ParamInfo::Kind::scalar) {
         std::memcpy(slot, value, 8);
         return true;
       }
       auto narrow = static_cast<std::int32_t>(*value);
-      if (param.dtype != static_cast<std::uint8_t>(DType::int32) || param.kind != ParamInfo::Kind::scalar ||
-          narrow != *value)
+      if (param.dtype != static_cast<std::uint8_t>(DType::int32) ||
+          param.kind != ParamInfo::Kind::scalar || narrow != *value)
         return false;
       std::memcpy(slot, &narrow, 4);
       return true;
@@ -57,7 +62,9 @@ inline bool fits_at_once(const LaunchContext& context, const Param& param, const
     return false;
   }
   if (const TypedScalar* typed = std::get_if<TypedScalar>(&argument)) {
-    if (param.kind != ParamInfo::Kind::scalar || param.dtype != static_cast<std::uint8_t>(typed->dtype)) return false;
+    if (param.kind != ParamInfo::Kind::scalar ||
+        param.dtype != static_cast<std::uint8_t>(typed->dtype))
+      return false;
     std::memcpy(slot, typed->bytes, 16);
     return true;
   }

@@ -1,6 +1,6 @@
-// The real kernel check of TREADLE_DEVICE=auto: a device is taken only when a kernel that was compiled for it ran there
-// and its result compared equal on the host. It uses the driver layer alone, so it disturbs neither the calling
-// thread's current device nor its streams.
+// The real kernel check of TREADLE_DEVICE=auto: a device is taken only when a kernel that was
+// compiled for it ran there and its result compared equal on the host. It uses the driver layer
+// alone, so it disturbs neither the calling thread's current device nor its streams.
 #include <numeric>
 
 #include "base/text.h"
@@ -35,7 +35,8 @@ std::vector<int> run_check(driver::DeviceState& device, const std::vector<int>& 
   int length = kLength, add = kAdd;
   void* params[] = {&in_address, &out_address, &length, &add};
   device.make_current();
-  TD_CALL(device, cuLaunchKernel, function, (kLength + 255) / 256, 1, 1, 256, 1, 1, 0, nullptr, params, nullptr);
+  TD_CALL(device, cuLaunchKernel, function, (kLength + 255) / 256, 1, 1, 256, 1, 1, 0, nullptr,
+          params, nullptr);
   std::vector<int> result(input.size());
   driver::download(stream, result.data(), out.address(), bytes);
   return result;
@@ -48,7 +49,8 @@ bool device_works(driver::DeviceState& device, std::string* why) {
     std::vector<int> result = run_check(device, input);
     for (int i = 0; i < kLength; ++i) {
       if (result[i] == 3 * input[i] + kAdd) continue;
-      *why = base::cat("a test kernel ran, but element ", i, " is ", result[i], " instead of ", 3 * input[i] + kAdd);
+      *why = base::cat("a test kernel ran, but element ", i, " is ", result[i], " instead of ",
+                       3 * input[i] + kAdd);
       return false;
     }
     return true;

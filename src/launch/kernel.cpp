@@ -16,14 +16,18 @@ constexpr std::size_t kStackBytes = 1024;
 constexpr std::size_t kStackArguments = kStackBytes / 16;
 
 [[noreturn]] void throw_unknown_signature(const LaunchContext& context) {
-  throw NotSupported(launch::message_head(context) +
-                     ": its parameters are not known: the source does not declare it in plain text and this driver "
-                     "does not tell; write the declaration without macros, or use a driver of CUDA 12.4 or newer");
+  throw NotSupported(
+      launch::message_head(context) +
+      ": its parameters are not known: the source does not declare it in plain text and this "
+      "driver "
+      "does not tell; write the declaration without macros, or use a driver of CUDA 12.4 or newer");
 }
 
-// Runs with the parameters' values in `buffer` (kernel.buffer_bytes, 16-byte aligned) and room for their addresses.
-void launch_with(const LaunchContext& context, const driver::StreamState& stream, const LaunchConfig& config,
-                 std::span<const KernelArg> args, unsigned char* buffer, void** addresses) {
+// Runs with the parameters' values in `buffer` (kernel.buffer_bytes, 16-byte aligned) and room for
+// their addresses.
+void launch_with(const LaunchContext& context, const driver::StreamState& stream,
+                 const LaunchConfig& config, std::span<const KernelArg> args, unsigned char* buffer,
+                 void** addresses) {
   const DeviceKernel& kernel = context.target;
   for (std::size_t i = 0; i < args.size(); ++i) {
     unsigned char* slot = buffer + kernel.params[i].slot;
@@ -35,8 +39,8 @@ void launch_with(const LaunchContext& context, const driver::StreamState& stream
   device.make_current();
   device.launches().note(context.kernel, config.where ? config.where : "");
   CUresult result = device.api().cuLaunchKernel(
-      kernel.function, config.grid.x, config.grid.y, config.grid.z, config.block.x, config.block.y, config.block.z,
-      static_cast<unsigned>(config.shared), stream.handle(), addresses, nullptr);
+      kernel.function, config.grid.x, config.grid.y, config.grid.z, config.block.x, config.block.y,
+      config.block.z, static_cast<unsigned>(config.shared), stream.handle(), addresses, nullptr);
   if (result != 0) [[unlikely]]
     driver::fail(device, result, "cuLaunchKernel", launch::message_head(context));
 }
@@ -46,15 +50,19 @@ void launch_with(const LaunchContext& context, const driver::StreamState& stream
 Kernel::Kernel(std::string source, std::string name, ModuleOptions options) {
   // An instance of a template exists only when the compiler is asked for it.
   auto& wanted = options.name_expressions;
-  if (name.find('<') != std::string::npos && std::find(wanted.begin(), wanted.end(), name) == wanted.end())
+  if (name.find('<') != std::string::npos &&
+      std::find(wanted.begin(), wanted.end(), name) == wanted.end())
     wanted.push_back(name);
-  auto module = std::make_shared<launch::ModuleState>(compile::Source{std::move(source), std::move(options), {}});
+  auto module = std::make_shared<launch::ModuleState>(
+      compile::Source{std::move(source), std::move(options), {}});
   state_ = std::make_shared<launch::KernelState>(std::move(module), std::move(name));
 }
 
 const std::string& Kernel::name() const { return state_->name(); }
 
-const std::vector<ParamInfo>& Kernel::params() const { return state_->on(driver::current_device()).infos; }
+const std::vector<ParamInfo>& Kernel::params() const {
+  return state_->on(driver::current_device()).infos;
+}
 
 int Kernel::attribute(int cuda_function_attribute) const {
   DeviceKernel& kernel = state_->on(driver::current_device());
@@ -65,10 +73,12 @@ int Kernel::attribute(int cuda_function_attribute) const {
 }
 
 void Kernel::set_max_dynamic_shared(std::size_t bytes) const {
-  launch::grant_shared(state_->on(driver::current_device()), "kernel '" + state_->name() + "': ", bytes);
+  launch::grant_shared(state_->on(driver::current_device()),
+                       "kernel '" + state_->name() + "': ", bytes);
 }
 
-void Kernel::launch(const LaunchConfig& config, std::span<const KernelArg> args, bool strided) const {
+void Kernel::launch(const LaunchConfig& config, std::span<const KernelArg> args,
+                    bool strided) const {
   const auto& device = driver::current_device();
   DeviceKernel& kernel = state_->on(device);
   LaunchContext context{state_->name(), kernel, config.where, strided};
@@ -78,7 +88,8 @@ void Kernel::launch(const LaunchConfig& config, std::span<const KernelArg> args,
     throw_unknown_signature(context);
   if (args.size() != kernel.params.size()) [[unlikely]]
     launch::throw_count(context, args.size());
-  // Array operations recorded before this launch stand before it in the stream: what they read must not be overwritten.
+  // Array operations recorded before this launch stand before it in the stream: what they read must
+  // not be overwritten.
   driver::flush_pending(*device);
   const driver::StreamState& stream = *driver::current_stream(device);
   if (kernel.buffer_bytes <= kStackBytes) [[likely]] {

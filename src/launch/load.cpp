@@ -1,5 +1,6 @@
-// A kernel meets its device: limits, and what the driver says about its parameters. Where the driver and the declaration
-// disagree about a parameter, neither is believed: its kind becomes unknown and only the driver's size is checked.
+// A kernel meets its device: limits, and what the driver says about its parameters. Where the
+// driver and the declaration disagree about a parameter, neither is believed: its kind becomes
+// unknown and only the driver's size is checked.
 #include <algorithm>
 
 #include "launch/state.h"
@@ -26,12 +27,13 @@ void read_limits(DeviceKernel& kernel) {
     limits.block[axis] = limit(device, cuda::MAX_BLOCK_DIM_X + axis);
   }
   limits.threads = limit(device, cuda::MAX_THREADS_PER_BLOCK);
-  limits.kernel_threads =
-      static_cast<std::uint32_t>(std::max(function_attribute(kernel, cuda::FUNC_MAX_THREADS_PER_BLOCK), 1));
-  limits.shared_static =
-      static_cast<std::size_t>(std::max(function_attribute(kernel, cuda::FUNC_SHARED_SIZE_BYTES), 0));
+  limits.kernel_threads = static_cast<std::uint32_t>(
+      std::max(function_attribute(kernel, cuda::FUNC_MAX_THREADS_PER_BLOCK), 1));
+  limits.shared_static = static_cast<std::size_t>(
+      std::max(function_attribute(kernel, cuda::FUNC_SHARED_SIZE_BYTES), 0));
   std::size_t usual = limit(device, cuda::MAX_SHARED_MEMORY_PER_BLOCK);
-  std::size_t most = std::max<std::size_t>(usual, limit(device, cuda::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
+  std::size_t most =
+      std::max<std::size_t>(usual, limit(device, cuda::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
   limits.shared = usual - std::min(usual, limits.shared_static);
   limits.shared_most = most - std::min(most, limits.shared_static);
   kernel.shared_granted = limits.shared;
@@ -41,7 +43,8 @@ void read_limits(DeviceKernel& kernel) {
 bool driver_params(const DeviceKernel& kernel, std::vector<ParamInfo>& out) {
   for (std::size_t index = 0;; ++index) {
     ParamInfo info;
-    CUresult result = kernel.device->api().cuFuncGetParamInfo(kernel.function, index, &info.offset, &info.size);
+    CUresult result =
+        kernel.device->api().cuFuncGetParamInfo(kernel.function, index, &info.offset, &info.size);
     if (result == cuda::CUDA_ERROR_INVALID_VALUE) return true;  // one behind the last
     if (result != 0) return false;
     out.push_back(info);

@@ -16,11 +16,13 @@ std::shared_ptr<const compile::Image> ModuleState::image(driver::DeviceState& de
   return image;
 }
 
-std::shared_ptr<driver::LoadedModule> ModuleState::loaded(const std::shared_ptr<driver::DeviceState>& device) {
+std::shared_ptr<driver::LoadedModule> ModuleState::loaded(
+    const std::shared_ptr<driver::DeviceState>& device) {
   std::shared_ptr<const compile::Image> code = image(*device);
   std::lock_guard lock(mutex_);
   auto& module = modules_[device.get()];
-  if (!module || !module->alive()) module = std::make_shared<driver::LoadedModule>(device, code->bytes);
+  if (!module || !module->alive())
+    module = std::make_shared<driver::LoadedModule>(device, code->bytes);
   return module;
 }
 
@@ -62,24 +64,28 @@ const compile::KernelSignature& find_kernel(const compile::Image& image, const s
 namespace td {
 
 Module::Module(std::string source, ModuleOptions options)
-    : state_(std::make_shared<launch::ModuleState>(compile::Source{std::move(source), std::move(options), {}})) {}
+    : state_(std::make_shared<launch::ModuleState>(
+          compile::Source{std::move(source), std::move(options), {}})) {}
 
 Kernel Module::get(const std::string& name) const {
-  launch::find_kernel(*state_->image(*driver::current_device()), state_->source().options.file_name, name);
+  launch::find_kernel(*state_->image(*driver::current_device()), state_->source().options.file_name,
+                      name);
   return Kernel(std::make_shared<launch::KernelState>(state_, name));
 }
 
 std::pair<DevicePointer, std::size_t> Module::global(const std::string& name) const {
   const auto& device = driver::current_device();
   auto lowered = state_->image(*device)->lowered_names.find(name);
-  const std::string& symbol = lowered == state_->image(*device)->lowered_names.end() ? name : lowered->second;
+  const std::string& symbol =
+      lowered == state_->image(*device)->lowered_names.end() ? name : lowered->second;
   auto [address, bytes] = state_->loaded(device)->global(symbol.c_str());
   return {DevicePointer{address}, bytes};
 }
 
 std::vector<std::string> Module::kernel_names() const {
   std::vector<std::string> names;
-  for (const auto& kernel : state_->image(*driver::current_device())->kernels) names.push_back(kernel.name);
+  for (const auto& kernel : state_->image(*driver::current_device())->kernels)
+    names.push_back(kernel.name);
   return names;
 }
 

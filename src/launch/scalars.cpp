@@ -77,16 +77,26 @@ Fit write_integer_as(Wide value, unsigned char* out) {
 
 Fit write_integer(Wide value, DType dtype, unsigned char* out) {
   switch (dtype) {
-    case DType::bool_: return write_integer_as<bool>(value, out);
-    case DType::int8: return write_integer_as<std::int8_t>(value, out);
-    case DType::int16: return write_integer_as<std::int16_t>(value, out);
-    case DType::int32: return write_integer_as<std::int32_t>(value, out);
-    case DType::int64: return write_integer_as<std::int64_t>(value, out);
-    case DType::uint8: return write_integer_as<std::uint8_t>(value, out);
-    case DType::uint16: return write_integer_as<std::uint16_t>(value, out);
-    case DType::uint32: return write_integer_as<std::uint32_t>(value, out);
-    case DType::uint64: return write_integer_as<std::uint64_t>(value, out);
-    default: break;
+    case DType::bool_:
+      return write_integer_as<bool>(value, out);
+    case DType::int8:
+      return write_integer_as<std::int8_t>(value, out);
+    case DType::int16:
+      return write_integer_as<std::int16_t>(value, out);
+    case DType::int32:
+      return write_integer_as<std::int32_t>(value, out);
+    case DType::int64:
+      return write_integer_as<std::int64_t>(value, out);
+    case DType::uint8:
+      return write_integer_as<std::uint8_t>(value, out);
+    case DType::uint16:
+      return write_integer_as<std::uint16_t>(value, out);
+    case DType::uint32:
+      return write_integer_as<std::uint32_t>(value, out);
+    case DType::uint64:
+      return write_integer_as<std::uint64_t>(value, out);
+    default:
+      break;
   }
   auto nearest = static_cast<double>(value);
   Fit fit = write_real(nearest, dtype, out);
@@ -127,10 +137,14 @@ Fit write_scalar(const Scalar& value, DType dtype, unsigned char* out) {
     if (kind == 'c') return write_complex(*real, dtype, out);
     return kind == 'f' ? write_real(*real, dtype, out) : Fit::wrong_kind;
   }
-  Wide integer = std::visit([](auto v) -> Wide {
-    if constexpr (std::is_integral_v<decltype(v)>) return v;
-    else return 0;
-  }, value);
+  Wide integer = std::visit(
+      [](auto v) -> Wide {
+        if constexpr (std::is_integral_v<decltype(v)>)
+          return v;
+        else
+          return 0;
+      },
+      value);
   if (kind != 'c') return write_integer(integer, dtype, out);
   DType part = dtype == DType::complex64 ? DType::float32 : DType::float64;
   std::memset(out, 0, itemsize(dtype));
@@ -139,23 +153,36 @@ Fit write_scalar(const Scalar& value, DType dtype, unsigned char* out) {
 
 Scalar value_of(const TypedScalar& typed) {
   switch (typed.dtype) {
-    case DType::bool_: return typed.bytes[0] != 0;
-    case DType::int8: return std::int64_t{get<std::int8_t>(typed)};
-    case DType::int16: return std::int64_t{get<std::int16_t>(typed)};
-    case DType::int32: return std::int64_t{get<std::int32_t>(typed)};
-    case DType::int64: return get<std::int64_t>(typed);
-    case DType::uint8: return std::int64_t{get<std::uint8_t>(typed)};
-    case DType::uint16: return std::int64_t{get<std::uint16_t>(typed)};
-    case DType::uint32: return std::int64_t{get<std::uint32_t>(typed)};
-    case DType::uint64: return get<std::uint64_t>(typed);
-    case DType::float16: return half_value(get<std::uint16_t>(typed));
-    case DType::float32: return double{get<float>(typed)};
-    case DType::float64: return get<double>(typed);
+    case DType::bool_:
+      return typed.bytes[0] != 0;
+    case DType::int8:
+      return std::int64_t{get<std::int8_t>(typed)};
+    case DType::int16:
+      return std::int64_t{get<std::int16_t>(typed)};
+    case DType::int32:
+      return std::int64_t{get<std::int32_t>(typed)};
+    case DType::int64:
+      return get<std::int64_t>(typed);
+    case DType::uint8:
+      return std::int64_t{get<std::uint8_t>(typed)};
+    case DType::uint16:
+      return std::int64_t{get<std::uint16_t>(typed)};
+    case DType::uint32:
+      return std::int64_t{get<std::uint32_t>(typed)};
+    case DType::uint64:
+      return get<std::uint64_t>(typed);
+    case DType::float16:
+      return half_value(get<std::uint16_t>(typed));
+    case DType::float32:
+      return double{get<float>(typed)};
+    case DType::float64:
+      return get<double>(typed);
     case DType::complex64: {
       auto value = get<std::complex<float>>(typed);
       return std::complex<double>(value.real(), value.imag());
     }
-    case DType::complex128: return get<std::complex<double>>(typed);
+    case DType::complex128:
+      return get<std::complex<double>>(typed);
   }
   return false;
 }
@@ -166,7 +193,8 @@ std::string describe(const Scalar& value) {
   if (const auto* v = std::get_if<std::uint64_t>(&value)) return base::cat(*v, " (int)");
   if (const double* v = std::get_if<double>(&value)) return real_text(*v) + " (float)";
   auto v = std::get<std::complex<double>>(value);
-  return base::cat(real_text(v.real()), std::signbit(v.imag()) ? "" : "+", real_text(v.imag()), "j (complex)");
+  return base::cat(real_text(v.real()), std::signbit(v.imag()) ? "" : "+", real_text(v.imag()),
+                   "j (complex)");
 }
 
 std::string range_text(DType dtype) {

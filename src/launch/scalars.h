@@ -16,7 +16,8 @@ enum class Fit {
   wrong_kind,    // a fraction for an integer, a complex number for a real one
 };
 
-// Writes `value` as `dtype` to `out` (itemsize bytes). Integers take integers only, whatever the value.
+// Writes `value` as `dtype` to `out` (itemsize bytes). Integers take integers only, whatever the
+// value.
 Fit write_scalar(const Scalar& value, DType dtype, unsigned char* out);
 
 // The number that a typed scalar holds. float16 and float32 become double, exactly.

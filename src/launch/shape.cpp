@@ -17,15 +17,17 @@ void check_not_empty(const char* what, const Dim3& size, const std::string& wher
                                  " is 0: nothing would run; skip the launch for empty input"));
 }
 
-void check_dimensions(const char* what, const Dim3& size, const std::uint32_t (&limits)[3], const std::string& where) {
+void check_dimensions(const char* what, const Dim3& size, const std::uint32_t (&limits)[3],
+                      const std::string& where) {
   const std::uint32_t sizes[] = {size.x, size.y, size.z};
   for (int axis = 0; axis < 3; ++axis)
     if (sizes[axis] > limits[axis])
-      throw ValueError(base::cat(where, what, " dimension ", kAxis[axis], " is ", sizes[axis], ", ",
-                                 sizes[axis] - limits[axis], " more than this device's limit of ", limits[axis],
-                                 " (MAX_", what[0] == 'g' ? "GRID" : "BLOCK", "_DIM_",
-                                 static_cast<char>(kAxis[axis] - 'x' + 'X'), "); use a smaller ", what,
-                                 what[0] == 'g' ? " and let each thread do more" : " and a larger grid"));
+      throw ValueError(
+          base::cat(where, what, " dimension ", kAxis[axis], " is ", sizes[axis], ", ",
+                    sizes[axis] - limits[axis], " more than this device's limit of ", limits[axis],
+                    " (MAX_", what[0] == 'g' ? "GRID" : "BLOCK", "_DIM_",
+                    static_cast<char>(kAxis[axis] - 'x' + 'X'), "); use a smaller ", what,
+                    what[0] == 'g' ? " and let each thread do more" : " and a larger grid"));
 }
 
 void check_threads(const Limits& limits, const Dim3& block, const std::string& where) {
@@ -35,7 +37,8 @@ void check_threads(const Limits& limits, const Dim3& block, const std::string& w
                                " more than this device's limit of ", limits.threads,
                                " (MAX_THREADS_PER_BLOCK); use a smaller block and a larger grid"));
   if (threads > limits.kernel_threads)
-    throw ValueError(base::cat(where, "block has ", threads, " threads, ", threads - limits.kernel_threads,
+    throw ValueError(base::cat(where, "block has ", threads, " threads, ",
+                               threads - limits.kernel_threads,
                                " more than this kernel's limit of ", limits.kernel_threads,
                                " (its registers or __launch_bounds__); use a smaller block"));
 }
@@ -45,18 +48,21 @@ void check_threads(const Limits& limits, const Dim3& block, const std::string& w
 void grant_shared(DeviceKernel& kernel, const std::string& where, std::size_t bytes) {
   const Limits& limits = kernel.limits;
   if (bytes > limits.shared_most)
-    throw ValueError(base::cat(where, "block asks for ", bytes, " bytes of dynamic shared memory, ",
-                               bytes - limits.shared_most, " more than the ", limits.shared_most,
-                               " that this device leaves beside ", limits.shared_static,
-                               " static bytes (MAX_SHARED_MEMORY_PER_BLOCK_OPTIN); use smaller tiles"));
+    throw ValueError(
+        base::cat(where, "block asks for ", bytes, " bytes of dynamic shared memory, ",
+                  bytes - limits.shared_most, " more than the ", limits.shared_most,
+                  " that this device leaves beside ", limits.shared_static,
+                  " static bytes (MAX_SHARED_MEMORY_PER_BLOCK_OPTIN); use smaller tiles"));
   static std::mutex mutex;
   std::lock_guard lock(mutex);
   kernel.device->make_current();
   // Never lowered: another handle of the same kernel may rely on what it was granted.
   int granted = 0;
-  TD_CALL(*kernel.device, cuFuncGetAttribute, &granted, cuda::FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, kernel.function);
+  TD_CALL(*kernel.device, cuFuncGetAttribute, &granted, cuda::FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+          kernel.function);
   int wanted = std::max(granted, static_cast<int>(bytes));
-  TD_CALL(*kernel.device, cuFuncSetAttribute, kernel.function, cuda::FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, wanted);
+  TD_CALL(*kernel.device, cuFuncSetAttribute, kernel.function,
+          cuda::FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, wanted);
   kernel.shared_granted = std::max(static_cast<std::size_t>(wanted), limits.shared);
 }
 

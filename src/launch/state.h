@@ -1,4 +1,5 @@
-// What td::Module and td::Kernel point to: text, its images, and what was loaded of it on each device.
+// What td::Module and td::Kernel point to: text, its images, and what was loaded of it on each
+// device.
 #pragma once
 
 #include <atomic>
@@ -14,7 +15,8 @@
 
 namespace td::launch {
 
-// Thread-safe. Compiles at most once per kind of device and loads once per device; after Device::reset it loads again.
+// Thread-safe. Compiles at most once per kind of device and loads once per device; after
+// Device::reset it loads again.
 class ModuleState {
  public:
   explicit ModuleState(compile::Source source) : source_(std::move(source)) {}
@@ -30,8 +32,8 @@ class ModuleState {
   std::map<driver::DeviceState*, std::shared_ptr<driver::LoadedModule>> modules_;
 };
 
-// The signature of the kernel that `name` means: a name as written, a name expression, or a symbol. ValueError lists the
-// kernels that exist.
+// The signature of the kernel that `name` means: a name as written, a name expression, or a symbol.
+// ValueError lists the kernels that exist.
 const compile::KernelSignature& find_kernel(const compile::Image& image, const std::string& file,
                                             const std::string& name);
 
@@ -55,7 +57,8 @@ struct Limits {
   std::size_t shared_static = 0;
 };
 
-// A kernel on one device, of one generation. Immutable but for the dynamic shared memory that it was granted.
+// A kernel on one device, of one generation. Immutable but for the dynamic shared memory that it
+// was granted.
 struct DeviceKernel {
   driver::DeviceState* device = nullptr;
   std::uint64_t generation = 0;
@@ -76,10 +79,12 @@ class KernelState {
 
   const std::string& name() const { return name_; }
   ModuleState& module() const { return *module_; }
-  // Of the calling thread's device. Loads on first use; afterwards one comparison. The result lives as long as this.
+  // Of the calling thread's device. Loads on first use; afterwards one comparison. The result lives
+  // as long as this.
   DeviceKernel& on(const std::shared_ptr<driver::DeviceState>& device) {
     DeviceKernel* kernel = last_.load(std::memory_order_acquire);
-    if (kernel && kernel->device == device.get() && kernel->generation == device->generation()) [[likely]]
+    if (kernel && kernel->device == device.get() && kernel->generation == device->generation())
+        [[likely]]
       return *kernel;
     return find_or_load(device);
   }
@@ -91,7 +96,8 @@ class KernelState {
   std::string name_;
   std::atomic<DeviceKernel*> last_{nullptr};
   std::mutex mutex_;
-  std::vector<std::unique_ptr<DeviceKernel>> all_;  // dead generations stay until the end: launches may be reading them
+  std::vector<std::unique_ptr<DeviceKernel>>
+      all_;  // dead generations stay until the end: launches may be reading them
 };
 
 // Fills in what the driver knows of the kernel and digests its parameters.

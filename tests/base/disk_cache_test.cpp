@@ -1,4 +1,5 @@
-// The contract of base/disk_cache.h: whole entries or none, whatever happens to the files, with many processes at work.
+// The contract of base/disk_cache.h: whole entries or none, whatever happens to the files, with
+// many processes at work.
 #include "base/disk_cache.h"
 
 #include <fcntl.h>
@@ -207,7 +208,8 @@ TEST_F(DiskCacheTest, TemporaryFilesOfCrashedWritersGo) {
   EXPECT_TRUE(fs::exists(root_ + "/image/.tmp-4-5-6"));
 }
 
-// Every child stores and loads the same keys; with a bound, the children also evict under each other.
+// Every child stores and loads the same keys; with a bound, the children also evict under each
+// other.
 int hammer(std::uint64_t seed, int rounds) {
   DiskCache cache("image");
   std::uint64_t state = seed * 0x9e3779b97f4a7c15ull + 1;

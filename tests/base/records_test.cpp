@@ -19,7 +19,8 @@ TEST(Bytes, ReadsWhatWasWrittenAndStopsAtAnyTruncation) {
   const std::string record = writer.take();
   for (std::size_t length = 0; length <= record.size(); ++length) {
     ByteReader reader(std::string_view(record).substr(0, length));
-    bool right = reader.number() == 7 && reader.text() == "seven" && reader.text().empty() && reader.at_end();
+    bool right = reader.number() == 7 && reader.text() == "seven" && reader.text().empty() &&
+                 reader.at_end();
     EXPECT_EQ(right, length == record.size()) << length;
   }
 }

@@ -1,5 +1,5 @@
-// The parts of compile/ that need no compiler: records, symbols, included files, and what is said where a compiler is
-// missing.
+// The parts of compile/ that need no compiler: records, symbols, included files, and what is said
+// where a compiler is missing.
 #include "compile/compile.h"
 
 #include <gtest/gtest.h>
@@ -72,7 +72,9 @@ TEST(ImageRecord, RefusesTruncationAndSurvivesNoise) {
 TEST(CubinSymbols, SurviveNoise) {
   std::mt19937 random(11);
   for (int round = 0; round < 2000; ++round) {
-    std::string image = "\x7f" "ELF\x02";
+    std::string image =
+        "\x7f"
+        "ELF\x02";
     for (int i = 0; i < 300; ++i) image += static_cast<char>(random() % (round % 2 ? 256 : 4));
     entry_symbols(image);
   }
@@ -83,8 +85,9 @@ TEST(CubinSymbols, SurviveNoise) {
 }
 
 TEST(Includes, FoldersOfEverySpelling) {
-  EXPECT_EQ(include_folders({"-Ia", "-I", "b", "-DX", "--include-path=c", "--include-path", "d", "-I"}),
-            (std::vector<std::string>{"a", "b", "c", "d"}));
+  EXPECT_EQ(
+      include_folders({"-Ia", "-I", "b", "-DX", "--include-path=c", "--include-path", "d", "-I"}),
+      (std::vector<std::string>{"a", "b", "c", "d"}));
 }
 
 class IncludeFiles : public testing::Test {
@@ -101,7 +104,9 @@ class IncludeFiles : public testing::Test {
     source_.text = "#include \"a.h\"\n";
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
-  void write(const std::string& name, const std::string& text) { std::ofstream(folder_ + "/" + name) << text; }
+  void write(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ + "/" + name) << text;
+  }
   std::string key() {
     base::Hasher hasher;
     known_ = hash_includes(source_, hasher);
@@ -123,7 +128,8 @@ TEST_F(IncludeFiles, EveryFileReachedCounts) {
   EXPECT_EQ(key(), after);
   source_.text += "// #include \"unrelated.h\"\n";
   EXPECT_EQ(key(), after);
-  source_.options.options.insert(source_.options.options.end(), {"-include", folder_ + "/unrelated.h"});
+  source_.options.options.insert(source_.options.options.end(),
+                                 {"-include", folder_ + "/unrelated.h"});
   EXPECT_NE(key(), after);
 }
 

@@ -10,7 +10,7 @@
 
 #include "compile/compile.h"
 
-#define SKIP_WITHOUT_NVRTC()                                                                   \
+#define SKIP_WITHOUT_NVRTC()                                                                  \
   if (auto nvrtc = td::compile::compiler_info(td::compile::ImageFormat::cubin); !nvrtc.found) \
   GTEST_SKIP() << "NVRTC: " << nvrtc.problem
 

@@ -43,7 +43,8 @@ TEST_F(Nvrtc, EverythingThatTheImageDependsOnIsInTheKey) {
   SKIP_WITHOUT_NVRTC();
   std::ofstream(folder_ + "/mine.h") << "#include \"deeper.h\"\n";
   std::ofstream(folder_ + "/deeper.h") << "#define VALUE 1\n";
-  Source base = source_of("#include <mine.h>\nextern \"C\" __global__ void k(int* x) { x[0] = VALUE; }");
+  Source base =
+      source_of("#include <mine.h>\nextern \"C\" __global__ void k(int* x) { x[0] = VALUE; }");
   base.options.options = {"-I" + folder_};
   compile::compile(base, kTarget);
   ASSERT_TRUE(compile::compile(base, kTarget).from_cache);
@@ -65,7 +66,8 @@ TEST_F(Nvrtc, EverythingThatTheImageDependsOnIsInTheKey) {
 TEST_F(Nvrtc, AnIncludeThatOnlyThePreprocessorKnowsIsNotCached) {
   SKIP_WITHOUT_NVRTC();
   std::ofstream(folder_ + "/mine.h") << "#define VALUE 1\n";
-  Source source = source_of("#define H <mine.h>\n#include H\nextern \"C\" __global__ void k(int* x) { x[0] = VALUE; }");
+  Source source = source_of(
+      "#define H <mine.h>\n#include H\nextern \"C\" __global__ void k(int* x) { x[0] = VALUE; }");
   source.options.options = {"-I" + folder_};
   compile::compile(source, kTarget);
   EXPECT_FALSE(compile::compile(source, kTarget).from_cache);
@@ -118,7 +120,8 @@ TEST_F(Nvrtc, AWrongOptionIsAUsersError) {
 TEST_F(Nvrtc, UserOptionsWinOverOurs) {
   SKIP_WITHOUT_NVRTC();
   Source source = source_of(
-      "#if __cplusplus < 202002L\n#error not C++20\n#endif\nextern \"C\" __global__ void k(int* x) { *x = Q; }");
+      "#if __cplusplus < 202002L\n#error not C++20\n#endif\nextern \"C\" __global__ void k(int* x) "
+      "{ *x = Q; }");
   source.options.options = {"--std=c++20", "-DQ=3", "-arch=compute_80"};
   Image image = compile::compile(source, kTarget);
   EXPECT_NE(image.bytes.find(".target sm_80"), std::string::npos) << "PTX was asked for";
@@ -135,7 +138,8 @@ TEST_F(Nvrtc, ADeviceNewerThanTheCompilerGetsPtx) {
 
 TEST_F(Nvrtc, ADeviceTooOldForTheCompilerIsSaid) {
   SKIP_WITHOUT_NVRTC();
-  EXPECT_THROW(compile::compile(source_of("__global__ void k() {}"), {ImageFormat::cubin, 20}), NotSupported);
+  EXPECT_THROW(compile::compile(source_of("__global__ void k() {}"), {ImageFormat::cubin, 20}),
+               NotSupported);
 }
 
 TEST_F(Nvrtc, ThreadsThatAskForTheSameShareOneCompilation) {

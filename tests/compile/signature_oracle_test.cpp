@@ -1,5 +1,5 @@
-// The reader of declarations against a compiler: NVRTC mangles every parameter's real type, and confirms the sizes and
-// alignments that the reader states.
+// The reader of declarations against a compiler: NVRTC mangles every parameter's real type, and
+// confirms the sizes and alignments that the reader states.
 #include <gtest/gtest.h>
 
 #include "base/text.h"
@@ -12,23 +12,88 @@ namespace {
 using namespace td;
 using namespace td::compile;
 
-const char* const kTypes[] = {
-    "bool", "char", "signed char", "unsigned char", "short", "short int", "unsigned short", "int", "signed", "unsigned",
-    "unsigned int", "long", "long int", "unsigned long", "long long", "long long int", "unsigned long long",
-    "unsigned long long int", "long unsigned int", "int long unsigned long", "float", "double", "size_t", "ptrdiff_t",
-    "const int", "int const", "volatile float", "char1", "uchar2", "char3", "short4", "ushort2", "int1", "int2", "int3",
-    "int4", "uint2", "uint4", "long2", "ulong4", "longlong1", "longlong2", "longlong4", "ulonglong2", "float1",
-    "float2", "float3", "float4", "double1", "double2", "double3", "dim3", "real", "Index"};
-const char* const kPointers[] = {
-    "float*", "const float*", "float const*", "float* const", "const float* __restrict__", "volatile int*", "void*",
-    "const void*", "float**", "float* const*", "const float* const*", "real*", "const real*", "Index const* const",
-    "unsigned char*", "bool*", "const bool*", "const float4*", "Pointer", "const Pointer", "Pointer*", "size_t*"};
+const char* const kTypes[] = {"bool",
+                              "char",
+                              "signed char",
+                              "unsigned char",
+                              "short",
+                              "short int",
+                              "unsigned short",
+                              "int",
+                              "signed",
+                              "unsigned",
+                              "unsigned int",
+                              "long",
+                              "long int",
+                              "unsigned long",
+                              "long long",
+                              "long long int",
+                              "unsigned long long",
+                              "unsigned long long int",
+                              "long unsigned int",
+                              "int long unsigned long",
+                              "float",
+                              "double",
+                              "size_t",
+                              "ptrdiff_t",
+                              "const int",
+                              "int const",
+                              "volatile float",
+                              "char1",
+                              "uchar2",
+                              "char3",
+                              "short4",
+                              "ushort2",
+                              "int1",
+                              "int2",
+                              "int3",
+                              "int4",
+                              "uint2",
+                              "uint4",
+                              "long2",
+                              "ulong4",
+                              "longlong1",
+                              "longlong2",
+                              "longlong4",
+                              "ulonglong2",
+                              "float1",
+                              "float2",
+                              "float3",
+                              "float4",
+                              "double1",
+                              "double2",
+                              "double3",
+                              "dim3",
+                              "real",
+                              "Index"};
+const char* const kPointers[] = {"float*",
+                                 "const float*",
+                                 "float const*",
+                                 "float* const",
+                                 "const float* __restrict__",
+                                 "volatile int*",
+                                 "void*",
+                                 "const void*",
+                                 "float**",
+                                 "float* const*",
+                                 "const float* const*",
+                                 "real*",
+                                 "const real*",
+                                 "Index const* const",
+                                 "unsigned char*",
+                                 "bool*",
+                                 "const bool*",
+                                 "const float4*",
+                                 "Pointer",
+                                 "const Pointer",
+                                 "Pointer*",
+                                 "size_t*"};
 constexpr const char* kPrelude =
     "typedef float real; using Index = unsigned long long; typedef const double* Pointer;\n";
 
 std::string facts(const ParamInfo& p) {
-  return base::cat(static_cast<int>(p.kind), " ", p.dtype ? info(*p.dtype).numpy : "-", " ", p.pointee_const, " ",
-                   p.size, " ", p.align);
+  return base::cat(static_cast<int>(p.kind), " ", p.dtype ? info(*p.dtype).numpy : "-", " ",
+                   p.pointee_const, " ", p.size, " ", p.align);
 }
 
 class SignatureOracle : public OwnCache {};
@@ -69,8 +134,8 @@ TEST_F(SignatureOracle, CompilerConfirmsSizesAndAlignments) {
   for (const char* type : kTypes) {
     auto kernels = read_kernels(base::cat(kPrelude, "__global__ void k(", type, " x);"), {});
     const ParamInfo& read = kernels.at(0).signature.params.at(0);
-    source.text += base::cat("static_assert(sizeof(", type, ") == ", read.size, " && alignof(", type,
-                             ") == ", read.align, ", \"", type, "\");\n");
+    source.text += base::cat("static_assert(sizeof(", type, ") == ", read.size, " && alignof(",
+                             type, ") == ", read.align, ", \"", type, "\");\n");
   }
   EXPECT_NO_THROW(compile::compile(source, {ImageFormat::cubin, 90}));
 }
@@ -80,7 +145,8 @@ TEST_F(SignatureOracle, TemplatesAndNamespacesGetExactTypes) {
   Source source;
   source.text =
       "struct P { int a; float b; };\n"
-      "namespace ns { template <class T> __global__ void scale(T* x, const T* y, T f, int n) { *x = *y * f; } }\n"
+      "namespace ns { template <class T> __global__ void scale(T* x, const T* y, T f, int n) { *x "
+      "= *y * f; } }\n"
       "__global__ void plain(P value, P* where) { *where = value; }\n"
       "#if 0\n__global__ void absent(int n) {}\n#endif\n"
       "extern \"C\" __global__ void c_name(double d) {}\n";

@@ -113,24 +113,33 @@ TEST_F(Arguments, WrongKindsAreRefused) {
       {"put_bool", Scalar(1.0),
        "'v' (bool) takes a bool, got 1 (float); pass int(x), or declare the parameter float"},
       {"put_f32", Scalar(std::complex<double>(1, 2)),
-       "'v' (float) takes a number, got 1+2j (complex); pass x.real, or declare the parameter complex"},
+       "'v' (float) takes a number, got 1+2j (complex); pass x.real, or declare the parameter "
+       "complex"},
       {"put_f32", Scalar(kInt * 16777217),
-       "'v' (float) takes float32, which cannot hold 16777217 (int) exactly; convert it yourself: float32(x)"},
+       "'v' (float) takes float32, which cannot hold 16777217 (int) exactly; convert it yourself: "
+       "float32(x)"},
       {"put_f32", typed(0.1),
        "'v' (float) takes float32, which cannot hold 0.1 (float64) exactly; convert it yourself: "
        "float32(x)"},
-      {"put_i32", three, "'v' (int) takes an integer, got an array of float32 of shape (3,); pass one number"},
-      {"put_f64", one, "'v' (double) takes a number, got an array of float64 of shape (1,); pass its value: x.item()"},
-      {"put_i32", DevicePointer{16}, "'v' (int) takes an integer, got a device pointer; pass its address as a number"},
+      {"put_i32", three,
+       "'v' (int) takes an integer, got an array of float32 of shape (3,); pass one number"},
+      {"put_f64", one,
+       "'v' (double) takes a number, got an array of float64 of shape (1,); pass its value: "
+       "x.item()"},
+      {"put_i32", DevicePointer{16},
+       "'v' (int) takes an integer, got a device pointer; pass its address as a number"},
       {"put_i32", Bytes{{1, 2, 3, 4}},
        "'v' (int) takes an integer, got 4 raw bytes; raw bytes are for structs passed by value"},
       {"first", Scalar(kInt * 4096),
-       "'p' (const float*) takes an array or a pointer, got 4096 (int); pass the array itself, wrap an address in "
+       "'p' (const float*) takes an array or a pointer, got 4096 (int); pass the array itself, "
+       "wrap an address in "
        "DevicePointer, or pass 0 for null"},
       {"first", one,
-       "'p' (const float*) takes an array of float32, got an array of float64 of shape (1,); convert it with "
+       "'p' (const float*) takes an array of float32, got an array of float64 of shape (1,); "
+       "convert it with "
        ".astype('float32')"},
-      {"put_four", Bytes{std::vector<unsigned char>(12)}, "'v' (const int4) has 16 bytes, got raw bytes (12 bytes)"},
+      {"put_four", Bytes{std::vector<unsigned char>(12)},
+       "'v' (const int4) has 16 bytes, got raw bytes (12 bytes)"},
       {"put_p", Scalar(2.0), "'v' (P) takes a struct, got 2 (float); pass its 16 bytes"},
   });
 }
@@ -138,16 +147,20 @@ TEST_F(Arguments, WrongKindsAreRefused) {
 TEST_F(Arguments, ValuesOutOfRangeAreRefused) {
   check_refused<ValueError>({
       {"put_i32", Scalar(kInt << 31),
-       "'v' (int) got 2147483648 (int), which is out of range: it takes -2147483648 to 2147483647; check the value, or "
+       "'v' (int) got 2147483648 (int), which is out of range: it takes -2147483648 to 2147483647; "
+       "check the value, or "
        "declare a wider type in the kernel"},
       {"put_u8", Scalar(kInt * -1),
-       "'v' (unsigned char) got -1 (int), which is out of range: it takes 0 to 255; check the value, or declare a "
+       "'v' (unsigned char) got -1 (int), which is out of range: it takes 0 to 255; check the "
+       "value, or declare a "
        "wider type in the kernel"},
       {"put_u32", typed(std::int64_t{-1}),
-       "'v' (unsigned int) got -1 (int64), which is out of range: it takes 0 to 4294967295; check the value, or declare a "
+       "'v' (unsigned int) got -1 (int64), which is out of range: it takes 0 to 4294967295; check "
+       "the value, or declare a "
        "wider type in the kernel"},
       {"put_f32", Scalar(1e39),
-       "'v' (float) got 1e+39 (float), which is out of range of float32; check the value, or declare a wider type in "
+       "'v' (float) got 1e+39 (float), which is out of range of float32; check the value, or "
+       "declare a wider type in "
        "the kernel"},
   });
 }
@@ -175,8 +188,10 @@ TEST_F(Arguments, ViewsThatAreNotContiguousNeedConsent) {
   Array view = x.index({Ellipsis{}, Slice{{}, 4, {}}});
   std::string message = message_of<ValueError>([&] { run("fifth", view); });
   EXPECT_EQ(message,
-            "kernel 'fifth': parameter 1 'p' (const float*) takes contiguous data, got a view of shape (2, 4) with "
-            "strides (20, 4) bytes; pass td.ascontiguousarray(x), or strided=True for its plain data pointer");
+            "kernel 'fifth': parameter 1 'p' (const float*) takes contiguous data, got a view of "
+            "shape (2, 4) with "
+            "strides (20, 4) bytes; pass td.ascontiguousarray(x), or strided=True for its plain "
+            "data pointer");
   EXPECT_THROW(run("fifth", x.T()), ValueError);
   EXPECT_EQ(run("fifth", view.copy('C')), 5.0);  // logical element 4
   Array out = zeros({1}, td::float64);
@@ -192,7 +207,8 @@ TEST_F(Arguments, ReadOnlyArraysMayNotBeWritten) {
   EXPECT_THROW(run("first", wide), ValueError);  // stride 0
   Array same = on_device(std::vector<float>{3}).broadcast_to({1});
   EXPECT_EQ(run("first", same), 3.0);
-  std::string message = message_of<ValueError>([&] { module().get("write_first").launch({}, same); });
+  std::string message =
+      message_of<ValueError>([&] { module().get("write_first").launch({}, same); });
   EXPECT_NE(message.find("read-only"), std::string::npos) << message;
 }
 
@@ -212,7 +228,8 @@ TEST_F(Arguments, CountsAreChecked) {
   EXPECT_THROW(kernel.launch({}, std::span<const KernelArg>()), TypeError);
   LaunchConfig config;
   config.where = "user.py:12";
-  EXPECT_EQ(message_of<TypeError>([&] { kernel.launch(config, out); }).substr(0, 28), "user.py:12: kernel 'put_i32'");
+  EXPECT_EQ(message_of<TypeError>([&] { kernel.launch(config, out); }).substr(0, 28),
+            "user.py:12: kernel 'put_i32'");
 }
 
 TEST_F(Arguments, ManyParametersAreFine) {

@@ -1,5 +1,5 @@
-// What a faulting kernel says, and that a software device goes on afterwards. NVIDIA's driver cannot bring a context
-// back in the same process for certain, so there the test is left out.
+// What a faulting kernel says, and that a software device goes on afterwards. NVIDIA's driver
+// cannot bring a context back in the same process for certain, so there the test is left out.
 #include "support.h"
 
 namespace {
@@ -11,7 +11,8 @@ class Faults : public LaunchTest {
  protected:
   void SetUp() override {
     LaunchTest::SetUp();
-    if (!IsSkipped() && !Device::current().is_software()) GTEST_SKIP() << "a fault ends a process on an NVIDIA GPU";
+    if (!IsSkipped() && !Device::current().is_software())
+      GTEST_SKIP() << "a fault ends a process on an NVIDIA GPU";
   }
   void TearDown() override {
     if (!IsSkipped()) Device::current().reset();
@@ -19,9 +20,10 @@ class Faults : public LaunchTest {
 };
 
 TEST_F(Faults, AKernelWithoutItsBoundsCheckIsNamed) {
-  Kernel kernel("extern \"C\" __global__ void unchecked(float* x) {\n"
-                "  size_t i = blockIdx.x * blockDim.x + threadIdx.x;\n  x[i << 24] = 1;\n}",
-                "unchecked");
+  Kernel kernel(
+      "extern \"C\" __global__ void unchecked(float* x) {\n"
+      "  size_t i = blockIdx.x * blockDim.x + threadIdx.x;\n  x[i << 24] = 1;\n}",
+      "unchecked");
   Array x = zeros({100}, td::float32);
   LaunchConfig config;
   config.grid = {64}, config.block = {256};
@@ -32,7 +34,8 @@ TEST_F(Faults, AKernelWithoutItsBoundsCheckIsNamed) {
   });
   EXPECT_NE(message.find("CUDA_ERROR_ILLEGAL_ADDRESS"), std::string::npos) << message;
   EXPECT_NE(message.find("kernel 'unchecked' at user.py:12"), std::string::npos) << message;
-  EXPECT_THROW(Device::current().synchronize(), DriverError) << "the fault stays until the device is reset";
+  EXPECT_THROW(Device::current().synchronize(), DriverError)
+      << "the fault stays until the device is reset";
 }
 
 TEST_F(Faults, KernelsLoadAgainAfterAReset) {

@@ -1,4 +1,5 @@
-// Modules and kernels on a real device: names, instances, shapes and limits, shared memory, order against array work.
+// Modules and kernels on a real device: names, instances, shapes and limits, shared memory, order
+// against array work.
 #include <atomic>
 #include <thread>
 
@@ -24,7 +25,8 @@ TEST_F(Kernels, VectorAddOfEveryLength) {
     std::vector<float> a, b;
     for (int i = 0; i < n; ++i) a.push_back(0.5f * i), b.push_back(1000.0f - i);
     Array out = full({n}, -7777.0, td::float32);  // poison
-    add.launch({.grid = {static_cast<unsigned>((n + 255) / 256)}, .block = {256}}, on_device(a), on_device(b), out, n);
+    add.launch({.grid = {static_cast<unsigned>((n + 255) / 256)}, .block = {256}}, on_device(a),
+               on_device(b), out, n);
     std::vector<float> result = on_host<float>(out);
     for (int i = 0; i < n; ++i) ASSERT_EQ(result[i], a[i] + b[i]) << n << " " << i;
   }
@@ -95,7 +97,8 @@ TEST_F(Kernels, GlobalsHaveAddressAndSize) {
 }
 
 TEST_F(Kernels, AKernelNamesItsOwnInstance) {
-  Kernel kernel("template <class T> __global__ void fill(T* o, T v) { o[threadIdx.x] = v; }", "fill<double>");
+  Kernel kernel("template <class T> __global__ void fill(T* o, T v) { o[threadIdx.x] = v; }",
+                "fill<double>");
   Array o = zeros({4}, td::float64);
   kernel.launch({.block = {4}}, o, 2.5);
   EXPECT_EQ(on_host<double>(o), (std::vector<double>(4, 2.5)));
@@ -127,17 +130,28 @@ TEST_F(Kernels, LimitsAreNamed) {
   Kernel kernel("extern \"C\" __global__ void k(int* o) { if (threadIdx.x == 0) o[0] = 1; }", "k");
   Array o = zeros({1}, td::int32);
   const Shape3 rows[] = {
-      {{1}, {1025}, "block has 1025 threads, 1 more than this device's limit of 1024 (MAX_THREADS_PER_BLOCK)"},
-      {{1}, {32, 33}, "block has 1056 threads, 32 more than this device's limit of 1024 (MAX_THREADS_PER_BLOCK)"},
-      {{1}, {1, 1, 65}, "block dimension z is 65, 1 more than this device's limit of 64 (MAX_BLOCK_DIM_Z)"},
-      {{1, 1, 65536}, {1}, "grid dimension z is 65536, 1 more than this device's limit of 65535 (MAX_GRID_DIM_Z)"},
-      {{1, 70000, 1}, {1}, "grid dimension y is 70000, 4465 more than this device's limit of 65535 (MAX_GRID_DIM_Y)"},
+      {{1},
+       {1025},
+       "block has 1025 threads, 1 more than this device's limit of 1024 (MAX_THREADS_PER_BLOCK)"},
+      {{1},
+       {32, 33},
+       "block has 1056 threads, 32 more than this device's limit of 1024 (MAX_THREADS_PER_BLOCK)"},
+      {{1},
+       {1, 1, 65},
+       "block dimension z is 65, 1 more than this device's limit of 64 (MAX_BLOCK_DIM_Z)"},
+      {{1, 1, 65536},
+       {1},
+       "grid dimension z is 65536, 1 more than this device's limit of 65535 (MAX_GRID_DIM_Z)"},
+      {{1, 70000, 1},
+       {1},
+       "grid dimension y is 70000, 4465 more than this device's limit of 65535 (MAX_GRID_DIM_Y)"},
       {{0}, {1}, "grid dimension x is 0: nothing would run; skip the launch for empty input"},
       {{1}, {1, 0}, "block dimension y is 0: nothing would run"},
       {{1}, {0x80000000u, 2}, "block has 4294967296 threads"},
   };
   for (const Shape3& row : rows) {
-    std::string message = message_of<ValueError>([&] { kernel.launch({.grid = row.grid, .block = row.block}, o); });
+    std::string message =
+        message_of<ValueError>([&] { kernel.launch({.grid = row.grid, .block = row.block}, o); });
     EXPECT_EQ(message.find("kernel 'k': " + std::string(row.words)), 0u) << message;
   }
   EXPECT_EQ(on_host<int>(o)[0], 0);
@@ -150,7 +164,8 @@ TEST_F(Kernels, LaunchBoundsAreTheKernelsOwnLimit) {
   Array o = zeros({1}, td::int32);
   EXPECT_EQ(kernel.attribute(0), 64);
   std::string message = message_of<ValueError>([&] { kernel.launch({.block = {65}}, o); });
-  EXPECT_NE(message.find("65 threads, 1 more than this kernel's limit of 64"), std::string::npos) << message;
+  EXPECT_NE(message.find("65 threads, 1 more than this kernel's limit of 64"), std::string::npos)
+      << message;
   kernel.launch({.block = {64}}, o);
   EXPECT_EQ(on_host<int>(o)[0], 1);
 }
@@ -173,20 +188,24 @@ TEST_F(Kernels, DynamicSharedMemoryUpToTheDevicesLimit) {
     std::vector<int> result = on_host<int>(o);
     for (int i = 0; i < count; ++i) ASSERT_EQ(result[i], count - 1 - i) << kib;
   }
-  auto most = static_cast<std::size_t>(Device::current().attribute(97));  // MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+  auto most = static_cast<std::size_t>(
+      Device::current().attribute(97));  // MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
   Array o = zeros({1}, td::int32);
   std::string message = message_of<ValueError>([&] { kernel.launch({.shared = most + 1}, o, 0); });
-  EXPECT_NE(message.find("dynamic shared memory, 1 more than the " + std::to_string(most)), std::string::npos)
+  EXPECT_NE(message.find("dynamic shared memory, 1 more than the " + std::to_string(most)),
+            std::string::npos)
       << message;
 }
 
 TEST_F(Kernels, LazyWorkKeepsItsPlaceBeforeALaunch) {
-  Kernel fill("extern \"C\" __global__ void fill(double* o, double v, int n) { if (threadIdx.x < n) o[threadIdx.x] = v; }",
-              "fill");
+  Kernel fill(
+      "extern \"C\" __global__ void fill(double* o, double v, int n) { if (threadIdx.x < n) "
+      "o[threadIdx.x] = v; }",
+      "fill");
   Array a = on_device(std::vector<double>{1, 2, 3, 4});
   const Operand sum[] = {a, a};
-  Array before = td::apply(Op::add, sum);            // pending, reads a
-  fill.launch({.block = {32}}, a, 100.0, 4);     // overwrites a
+  Array before = td::apply(Op::add, sum);     // pending, reads a
+  fill.launch({.block = {32}}, a, 100.0, 4);  // overwrites a
   Array after = td::apply(Op::add, sum);
   EXPECT_EQ(on_host<double>(before), (std::vector<double>{2, 4, 6, 8}));
   EXPECT_EQ(on_host<double>(after), (std::vector<double>(4, 200.0)));
@@ -210,7 +229,8 @@ TEST_F(Kernels, ManyThreadsShareOneKernel) {
 }
 
 TEST_F(Kernels, EmptyArraysAreNull) {
-  Kernel kernel("extern \"C\" __global__ void k(int* o, const float* p) { o[0] = p == nullptr; }", "k");
+  Kernel kernel("extern \"C\" __global__ void k(int* o, const float* p) { o[0] = p == nullptr; }",
+                "k");
   Array o = zeros({1}, td::int32);
   kernel.launch({}, o, empty({0}, td::float32));
   EXPECT_EQ(on_host<int>(o)[0], 1);

@@ -1,4 +1,5 @@
-// Numbers as C types. Oracles: the compiler's own conversions, and for float16 the compiler's _Float16 over all values.
+// Numbers as C types. Oracles: the compiler's own conversions, and for float16 the compiler's
+// _Float16 over all values.
 #include "launch/scalars.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,8 @@ using namespace td::launch;
 template <class T>
 T stored(const Scalar& value, DType dtype, Fit expected) {
   alignas(16) unsigned char bytes[16] = {};
-  EXPECT_EQ(write_scalar(value, dtype, bytes), expected) << describe(value) << " as " << info(dtype).numpy;
+  EXPECT_EQ(write_scalar(value, dtype, bytes), expected)
+      << describe(value) << " as " << info(dtype).numpy;
   T out;
   std::memcpy(&out, bytes, sizeof out);
   return out;
@@ -68,7 +70,8 @@ TEST(Scalars, RealNumbersRoundAndOverflowIsSaid) {
   EXPECT_EQ(write_scalar(1e39, DType::float32, bytes), Fit::out_of_range);
   EXPECT_EQ(write_scalar(65520.0, DType::float16, bytes), Fit::out_of_range);
   double infinity = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(stored<float>(-infinity, DType::float32, Fit::exact), -std::numeric_limits<float>::infinity());
+  EXPECT_EQ(stored<float>(-infinity, DType::float32, Fit::exact),
+            -std::numeric_limits<float>::infinity());
   EXPECT_TRUE(std::isnan(stored<float>(std::nan(""), DType::float32, Fit::exact)));
 }
 

@@ -1,4 +1,5 @@
-// What the launch tests share: host vectors to arrays and back, and the device that the tests run on.
+// What the launch tests share: host vectors to arrays and back, and the device that the tests run
+// on.
 #pragma once
 
 #include <cstring>
@@ -52,7 +53,8 @@ std::vector<T> on_host(const Array& array) {
   return out;
 }
 
-// The message of the exception that `run` throws, which must be an `Expected`; "" and a failure otherwise.
+// The message of the exception that `run` throws, which must be an `Expected`; "" and a failure
+// otherwise.
 template <class Expected, class Run>
 std::string message_of(Run run) {
   try {
