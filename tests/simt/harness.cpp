@@ -177,6 +177,8 @@ const td::softdev::LoweredKernel& Program::kernel(const std::string& name) const
   throw std::runtime_error("no kernel " + name);
 }
 
+void* Program::address(const std::string& symbol) const { return loaded_->linker.getSymbolLocalAddress(symbol); }
+
 void* Program::global(const std::string& name) {
   for (const auto& global : reply_.globals)
     if (global.name == name) return loaded_->globals + global.offset;
@@ -202,7 +204,6 @@ Outcome Program::run(const td::softdev::LoweredKernel& kernel, Dim grid, Dim blo
   BlockFrame frame{};
   frame.launch = &launch;
   frame.shared = reinterpret_cast<unsigned char*>(base);
-  auto address = [&](const std::string& symbol) { return loaded_->linker.getSymbolLocalAddress(symbol); };
   auto* warp = reinterpret_cast<td::softdev::WarpFunction>(address(kernel.warp_symbol));
   auto* whole = kernel.block_symbol.empty() ? nullptr
                                             : reinterpret_cast<td::softdev::BlockFunction>(address(kernel.block_symbol));

@@ -36,6 +36,7 @@ class Program {
   const td::softdev::LoweredKernel& kernel(const std::string& name = "") const;
   const td::softdev::LowerReply& reply() const { return reply_; }
   void* global(const std::string& name);
+  void* address(const std::string& symbol) const;
 
   template <typename... Args>
   Outcome launch(const std::string& name, Dim grid, Dim block, unsigned shared, Args... args) {

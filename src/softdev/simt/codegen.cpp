@@ -18,6 +18,7 @@
 
 #include <mutex>
 
+#include "softdev/simt/mask_lowering.h"
 #include "softdev/simt/unsupported.h"
 
 namespace td::softdev::simt {
@@ -113,6 +114,8 @@ void optimize_host(Module& host, TargetMachine& target, const StepHook& hook) {
   all.addPass(createModuleToFunctionPassAdaptor(std::move(passes)));
   all.run(host, module);
   hook("host_optimized", host);
+  if (!target.getTargetFeatureString().contains("+avx512vl")) lower_masks(host, has_avx2(target));
+  hook("masks_lowered", host);
 }
 
 ObjectCode emit_object(Module& host, TargetMachine& target) {

@@ -18,7 +18,7 @@ WarpEmitter::WarpEmitter(const KernelContext& kernel, const Shapes& shapes, cons
                          const LaunchValues& launch, Function* function)
     : kernel_(kernel), shapes_(shapes), plan_(plan), launch_(launch), function_(function),
       context_(function->getContext()), data_(kernel.thread->getParent()->getDataLayout()),
-      width_(shapes.layout().width), b_(context_) {}
+      width_(shapes.layout().width), b_(context_), compact_(shapes.layout().kind == ThreadLayout::linear) {}
 
 void WarpEmitter::emit(BasicBlock* at, BasicBlock* next) {
   next_ = next;
@@ -35,6 +35,7 @@ void WarpEmitter::emit(BasicBlock* at, BasicBlock* next) {
   clear_masks(nullptr);
   Scope scope;
   scope.end = plan_.order().size();
+  scope.may_split = !compact_;
   b_.CreateBr(landing(scope, entry));
   emit_range(scope, 0, scope.end);
 }

@@ -6,6 +6,8 @@
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Intrinsics.h>
 
+#include <utility>
+
 #include "softdev/simt/unsupported.h"
 #include "softdev/simt/warp_emitter.h"
 
@@ -76,7 +78,47 @@ Value* WarpEmitter::live_pointers(Value* pointers) {
   return full_ ? pointers : b_.CreateSelect(mask_, pointers, splat(scratch()));
 }
 
+// An access at base + lanes when its guards hold, and lane by lane otherwise.
+Value* WarpEmitter::guarded_access(const Shape& address, function_ref<Value*()> fast, function_ref<Value*()> slow) {
+  if (address.guards.empty()) return fast();
+  Value* holds = b_.getTrue();
+  for (const CastInst* guard : address.guards) holds = b_.CreateAnd(holds, b_.CreateLoad(b_.getInt1Ty(), guards_[guard]));
+  BasicBlock* regular = new_block("regular");
+  BasicBlock* wraps = new_block("wraps");
+  BasicBlock* done = new_block("accessed");
+  b_.CreateCondBr(holds, regular, wraps);
+  b_.SetInsertPoint(regular);
+  auto before = local_;
+  Value* one = fast();
+  BasicBlock* after_fast = b_.GetInsertBlock();
+  b_.CreateBr(done);
+  b_.SetInsertPoint(wraps);
+  local_ = before;
+  bool compact = std::exchange(compact_, true);
+  Value* other = slow();
+  compact_ = compact;
+  local_ = before;
+  BasicBlock* after_slow = b_.GetInsertBlock();
+  b_.CreateBr(done);
+  b_.SetInsertPoint(done);
+  if (!one) return nullptr;
+  PHINode* result = b_.CreatePHI(one->getType(), 2);
+  result->addIncoming(one, after_fast);
+  result->addIncoming(other, after_slow);
+  return result;
+}
+
 Value* WarpEmitter::gather(Value* pointers, Type* type, Align align, bool is_volatile) {
+  if (compact_) {
+    Value* addresses = lane_array(pointers, "gather.pointers");
+    auto* result_type = FixedVectorType::get(type, width_);
+    AllocaInst* results = stack_slot(ArrayType::get(type, width_), Align(64), "gather.values");
+    for_each_lane("gather", [&](Value* lane) {
+      Value* pointer = b_.CreateLoad(b_.getPtrTy(), lane_address(addresses, b_.getPtrTy(), lane));
+      b_.CreateStore(b_.CreateAlignedLoad(type, pointer, align, is_volatile), lane_address(results, type, lane));
+    });
+    return b_.CreateAlignedLoad(result_type, results, Align(64));
+  }
   pointers = live_pointers(pointers);
   Value* result = PoisonValue::get(FixedVectorType::get(type, width_));
   for (unsigned l = 0; l < width_; ++l) {
@@ -87,6 +129,16 @@ Value* WarpEmitter::gather(Value* pointers, Type* type, Align align, bool is_vol
 }
 
 void WarpEmitter::scatter(Value* pointers, Value* value, Align align, bool is_volatile) {
+  if (compact_) {
+    Type* type = cast<VectorType>(value->getType())->getElementType();
+    Value* addresses = lane_array(pointers, "scatter.pointers");
+    Value* values = lane_array(value, "scatter.values");
+    for_each_lane("scatter", [&](Value* lane) {
+      Value* pointer = b_.CreateLoad(b_.getPtrTy(), lane_address(addresses, b_.getPtrTy(), lane));
+      b_.CreateAlignedStore(b_.CreateLoad(type, lane_address(values, type, lane)), pointer, align, is_volatile);
+    });
+    return;
+  }
   pointers = live_pointers(pointers);
   for (unsigned l = 0; l < width_; ++l)
     b_.CreateAlignedStore(b_.CreateExtractElement(value, l), b_.CreateExtractElement(pointers, l), align, is_volatile);
@@ -197,8 +249,13 @@ Value* WarpEmitter::emit_load(const LoadInst& load) {
     if (load.isAtomic()) made->setAtomic(load.getOrdering());
     result = made;
   } else if (shape.kind == Shape::offset) {
-    result = load_offsets(scalar(pointer), shape.lanes, memory_type, load.getAlign(),
-                          space_of(pointer, shape.lanes), load.isVolatile());
+    result = guarded_access(
+        shape,
+        [&] {
+          return load_offsets(scalar(pointer), shape.lanes, memory_type, load.getAlign(),
+                              space_of(pointer, shape.lanes), load.isVolatile());
+        },
+        [&] { return gather(vector(pointer), memory_type, load.getAlign(), load.isVolatile()); });
   } else {
     result = gather(vector(pointer), memory_type, load.getAlign(), load.isVolatile());
   }
@@ -228,8 +285,17 @@ void WarpEmitter::emit_store(const StoreInst& store) {
     auto* made = b_.CreateAlignedStore(value, scalar(pointer), store.getAlign(), store.isVolatile());
     if (store.isAtomic()) made->setAtomic(store.getOrdering());
   } else if (shape.kind == Shape::offset) {
-    store_offsets(scalar(pointer), shape.lanes, value, store.getAlign(), space_of(pointer, shape.lanes),
-                  store.isVolatile());
+    guarded_access(
+        shape,
+        [&]() -> Value* {
+          store_offsets(scalar(pointer), shape.lanes, value, store.getAlign(), space_of(pointer, shape.lanes),
+                        store.isVolatile());
+          return nullptr;
+        },
+        [&]() -> Value* {
+          scatter(vector(pointer), value, store.getAlign(), store.isVolatile());
+          return nullptr;
+        });
   } else {
     scatter(vector(pointer), value, store.getAlign(), store.isVolatile());
   }

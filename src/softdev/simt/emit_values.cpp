@@ -48,7 +48,8 @@ AllocaInst* WarpEmitter::slot(const Instruction* value) {
 
 void WarpEmitter::define(const Instruction& instruction, Value* value) {
   local_[&instruction] = value;
-  if (instruction.isUsedOutsideOfBlock(instruction.getParent())) b_.CreateStore(value, slot(&instruction));
+  if (instruction.isUsedOutsideOfBlock(instruction.getParent()) || shapes_.is_kept(&instruction))
+    b_.CreateStore(value, slot(&instruction));
 }
 
 Value* WarpEmitter::stored_value(const Value* value) {
@@ -98,6 +99,8 @@ Constant* WarpEmitter::lane_constants(Type* type, const Shape& shape) const {
 Value* WarpEmitter::vector(const Value* value) {
   Shape shape = shapes_.of(value);
   if (shape.kind == Shape::varying) return stored_value(value);
+  // The scalar may be wrong: compute each lane again from the operands.
+  if (!shape.guards.empty()) return emit_operation(*cast<Instruction>(value), true);
   Value* base = scalar(value);
   if (shape.kind != Shape::offset) return splat(base);
   if (base->getType()->isPointerTy())
@@ -196,7 +199,25 @@ Value* WarpEmitter::emit_cast(const CastInst& cast, bool as_vector) {
   unsigned opcode = cast.getOpcode();
   // A non-negative value may be negative in the (dead) lane that a scalar stands for.
   if (!as_vector && isa<ZExtInst>(cast) && cast.hasNonNeg()) opcode = Instruction::SExt;
+  if (!as_vector && is_contained(shapes_.of(&cast).guards, &cast)) {
+    AllocaInst*& guard = guards_[&cast];
+    if (!guard) guard = stack_slot(b_.getInt1Ty(), Align(1), "no.wrap");
+    bool is_signed = opcode == Instruction::SExt;
+    b_.CreateStore(no_wrap_check(b_, from, shapes_.of(cast.getOperand(0)), is_signed), guard);
+  }
   return b_.CreateCast(static_cast<Instruction::CastOps>(opcode), from, to);
+}
+
+Value* no_wrap_check(IRBuilder<>& b, Value* base, const Shape& shape, bool is_signed) {
+  unsigned bits = base->getType()->getIntegerBitWidth();
+  base = is_signed ? b.CreateSExt(base, b.getInt64Ty()) : b.CreateZExt(base, b.getInt64Ty());
+  auto [low, high] = std::minmax_element(shape.lanes.begin(), shape.lanes.end());
+  auto largest = static_cast<std::int64_t>((1ull << (is_signed ? bits - 1 : bits)) - 1);
+  std::int64_t smallest = is_signed ? -largest - 1 : 0;
+  Value* holds = b.getTrue();
+  if (*high > 0) holds = b.CreateAnd(holds, b.CreateICmpSLE(base, b.getInt64(largest - *high)));
+  if (*low < 0) holds = b.CreateAnd(holds, b.CreateICmpSGE(base, b.getInt64(smallest - *low)));
+  return holds;
 }
 
 Value* WarpEmitter::emit_select(const SelectInst& select, bool as_vector) {

@@ -20,6 +20,13 @@ using namespace llvm;
 namespace {
 
 
+bool uses_thread_y(const Function& kernel) {
+  for (const Instruction& instruction : instructions(kernel))
+    if (auto* call = dyn_cast<CallInst>(&instruction))
+      if (const BuiltinRow* row = find_builtin(*call); row && row->kind == Builtin::thread_y) return true;
+  return false;
+}
+
 class RangeBuilder {
  public:
   RangeBuilder(KernelContext& kernel, unsigned width, Function* function)
@@ -92,21 +99,11 @@ class RangeBuilder {
     }
   }
 
-  // ext(base + lane) must not wrap in any lane; checked in 64 bits.
-  Value* extensions_hold(WarpEmitter& emitter, const Shapes& shapes) {
+  Value* assumptions_hold(WarpEmitter& emitter, const Shapes& shapes) {
     Value* holds = b_.getTrue();
-    for (const CastInst* cast : shapes.assumed_extensions()) {
-      const Value* operand = cast->getOperand(0);
-      const Shape shape = shapes.of(operand);
-      unsigned bits = operand->getType()->getIntegerBitWidth();
-      bool is_signed = isa<SExtInst>(cast) || cast->hasNonNeg();
-      Value* base = emitter.entry_value(operand, b_);
-      base = is_signed ? b_.CreateSExt(base, b_.getInt64Ty()) : b_.CreateZExt(base, b_.getInt64Ty());
-      auto [low, high] = std::minmax_element(shape.lanes.begin(), shape.lanes.end());
-      std::int64_t largest = static_cast<std::int64_t>((1ull << (is_signed ? bits - 1 : bits)) - 1);
-      std::int64_t smallest = is_signed ? -largest - 1 : 0;
-      if (*high > 0) holds = b_.CreateAnd(holds, b_.CreateICmpSLE(base, b_.getInt64(largest - *high)));
-      if (*low < 0) holds = b_.CreateAnd(holds, b_.CreateICmpSGE(base, b_.getInt64(smallest - *low)));
+    for (const NoWrap& assumption : shapes.assumptions()) {
+      Value* base = emitter.entry_value(assumption.value, b_);
+      holds = b_.CreateAnd(holds, no_wrap_check(b_, base, shapes.of(assumption.value), assumption.is_signed));
     }
     return holds;
   }
@@ -120,7 +117,7 @@ class RangeBuilder {
     Value* in_row = b_.CreateSub(launch_.block_dim[0], launch_.thread[0]);
     Value* lanes = b_.CreateBinaryIntrinsic(Intrinsic::umin, in_row, b_.CreateSub(end, launch_.first));
     lanes = b_.CreateBinaryIntrinsic(Intrinsic::umin, lanes, b_.getInt32(width_));
-    Value* holds = extensions_hold(emitter, shapes);
+    Value* holds = assumptions_hold(emitter, shapes);
     launch_.lanes = b_.CreateSelect(holds, lanes, b_.getInt32(1));
     emitter.emit(b_.GetInsertBlock(), next);
   }
@@ -132,7 +129,7 @@ class RangeBuilder {
     BasicBlock* body = b_.GetInsertBlock();
     if (otherwise) {
       body = BasicBlock::Create(function_->getContext(), "body", function_);
-      fits = b_.CreateAnd(fits, extensions_hold(emitter, shapes));
+      fits = b_.CreateAnd(fits, assumptions_hold(emitter, shapes));
       b_.CreateCondBr(fits, body, otherwise);
     }
     emitter.emit(body, next);
@@ -148,7 +145,7 @@ class RangeBuilder {
     Value* in_row = b_.CreateAnd(b_.CreateICmpULE(b_.CreateAdd(x, launch_.lanes), bx),
                                  b_.CreateICmpEQ(b_.CreateAnd(x, number(31)), number(0)));
     emit_body({ThreadLayout::row, width_, 0, true}, other(), in_row, next);
-    if (uses_rows()) {
+    if (uses_thread_y(*kernel_.thread)) {
       constexpr unsigned length = 16;
       Value* in_rows = b_.CreateAnd(b_.CreateICmpEQ(bx, number(length)),
                                     b_.CreateICmpEQ(launch_.lanes, number(width_)));
@@ -157,13 +154,6 @@ class RangeBuilder {
       emit_body({ThreadLayout::rows, width_, length, true}, other(), in_rows, next);
     }
     emit_body({ThreadLayout::linear, width_, 0, true}, nullptr, nullptr, next);
-  }
-
-  bool uses_rows() const {
-    for (const Instruction& instruction : instructions(*kernel_.thread))
-      if (auto* call = dyn_cast<CallInst>(&instruction))
-        if (const BuiltinRow* row = find_builtin(*call); row && row->kind == Builtin::thread_y) return true;
-    return false;
   }
 
   // The first thread of the next warp: a whole number of rows further, or in the same row.
@@ -226,7 +216,8 @@ unsigned choose_width(const KernelContext& kernel) {
   if (kernel.needs_full_warp || kernel.has_barrier) return 32;
   unsigned size = kernel.thread->getInstructionCount(), pressure = register_pressure(*kernel.thread);
   if (size > 400 || pressure > 7) return 8;
-  if (size > 120 || pressure > 3) return 16;
+  // Rows of two-dimensional blocks are often 16 long.
+  if (size > 120 || pressure > 3 || uses_thread_y(*kernel.thread)) return 16;
   return 32;
 }
 

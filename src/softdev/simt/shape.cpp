@@ -87,6 +87,15 @@ Shape Shapes::offsets(Lanes lanes, unsigned align, unsigned bits, bool constant_
   return shape;
 }
 
+// `shape` computed from a and b depends on the guards of both.
+Shape Shapes::guarded(Shape shape, const Shape& a, const Shape& b) const {
+  if (shape.kind != Shape::offset) return a.guards.empty() && b.guards.empty() ? shape : plain(Shape::varying);
+  for (const Shape* part : {&a, &b})
+    for (const CastInst* guard : part->guards)
+      if (!is_contained(shape.guards, guard)) shape.guards.push_back(guard);
+  return shape;
+}
+
 Shape Shapes::generic(const Instruction& instruction) const {
   bool pending = false;
   for (const Use& use : instruction.operands()) {
@@ -148,7 +157,7 @@ Shape Shapes::compute_binary(const BinaryOperator& op) const {
       std::int64_t ya = b.kind == Shape::offset ? b.lanes[l] : 0, xa = a.kind == Shape::offset ? a.lanes[l] : 0;
       lanes[l] = opcode == Instruction::Add ? xa + ya : xa - ya;
     }
-    return offsets(lanes, std::min(a.align, b.align), bits, stays);
+    return guarded(offsets(lanes, std::min(a.align, b.align), bits, stays), a, b);
   }
   if ((opcode == Instruction::Mul || opcode == Instruction::Shl) && number && a.kind == Shape::offset) {
     if (opcode == Instruction::Shl && number->getValue().uge(bits)) return plain(Shape::varying);
@@ -157,7 +166,7 @@ Shape Shapes::compute_binary(const BinaryOperator& op) const {
     for (unsigned l = 0; l < layout_.width; ++l)
       lanes[l] = static_cast<std::int64_t>(static_cast<std::uint64_t>(a.lanes[l]) * static_cast<std::uint64_t>(factor));
     unsigned added = factor == 0 ? 63 : countr_zero(static_cast<std::uint64_t>(factor));
-    return offsets(lanes, std::min(63u, a.align + added), bits, a.constant_base);
+    return guarded(offsets(lanes, std::min(63u, a.align + added), bits, a.constant_base), a, b);
   }
   if (constant) {
     bool folded = true;
@@ -166,7 +175,7 @@ Shape Shapes::compute_binary(const BinaryOperator& op) const {
     if (folded) return offsets(lanes, 0, bits, true);
   }
   // i & (2^k - 1) and i >> k when the base is a multiple of 2^k: lane index and warp index of a thread.
-  if (number && a.kind == Shape::offset && !number->isNegative()) {
+  if (number && a.kind == Shape::offset && !number->isNegative() && a.guards.empty()) {
     std::uint64_t value = number->getZExtValue();
     if (opcode == Instruction::And && isMask_64(value) && a.align >= countr_one(value)) {
       for (unsigned l = 0; l < layout_.width; ++l) lanes[l] = a.lanes[l] & static_cast<std::int64_t>(value);
@@ -178,20 +187,33 @@ Shape Shapes::compute_binary(const BinaryOperator& op) const {
   return plain(Shape::varying);
 }
 
-// ext(base + lane) == ext(base) + lane in every live lane.
-bool Shapes::never_wraps(const Value* value, bool is_signed, unsigned depth) const {
+// ext(base + lane) == ext(base) + lane in every live lane, given the assumptions in `needed`.
+bool Shapes::never_wraps(const Value* value, bool is_signed, unsigned depth, Assumptions& needed) const {
   Shape shape = of(value);
   if (shape.kind == Shape::uniform) return true;
-  if (shape.kind != Shape::offset || depth > 8) return false;
-  unsigned bits = bits_of(value->getType());
+  if (shape.kind != Shape::offset || depth > 8 || !shape.guards.empty()) return false;
+  std::size_t before = needed.size();
+  if (inherently(value, is_signed, depth, needed)) return true;
+  needed.truncate(before);
+  if (bits_of(value->getType()) > 32 || !is_entry_expression(value)) return false;
+  needed.push_back({value, is_signed});
+  return true;
+}
+
+bool Shapes::inherently(const Value* value, bool is_signed, unsigned depth, Assumptions& needed) const {
+  Shape shape = of(value);
   if (shape.constant_base) {
     // The lanes are kept sign-extended; as unsigned numbers they must not be negative.
     return is_signed || all_of(shape.lanes, [](std::int64_t lane) { return lane >= 0; });
   }
-  unsigned align = std::min(shape.align, bits - 1);
+  unsigned align = std::min(shape.align, bits_of(value->getType()) - 1);
   if (all_of(shape.lanes, [&](std::int64_t lane) { return lane >= 0 && lane >> align == 0; })) return true;
   auto* instruction = dyn_cast<Instruction>(value);
   if (!instruction) return false;
+  auto operands_too = [&] {
+    return never_wraps(instruction->getOperand(0), is_signed, depth + 1, needed) &&
+           never_wraps(instruction->getOperand(1), is_signed, depth + 1, needed);
+  };
   if (auto* call = dyn_cast<CallInst>(instruction)) {
     const BuiltinRow* row = find_builtin(*call);
     return row && row->kind >= Builtin::thread_x && row->kind <= Builtin::thread_z;
@@ -203,32 +225,34 @@ bool Shapes::never_wraps(const Value* value, bool is_signed, unsigned depth) con
       auto* step = dyn_cast<BinaryOperator>(incoming.get());
       if (step && step->getOpcode() == Instruction::Add && step->getOperand(0) == phi)
         return (is_signed ? step->hasNoSignedWrap() : step->hasNoUnsignedWrap()) && is_uniform(step->getOperand(1));
-      return never_wraps(incoming.get(), is_signed, depth + 1);
+      return never_wraps(incoming.get(), is_signed, depth + 1, needed);
     });
   }
   if (auto* op = dyn_cast<OverflowingBinaryOperator>(instruction)) {
     // The scalar copy stands for a lane that may be dead: `a - b` without wrap in live lanes may still wrap in that one.
     if (!is_signed && op->getOpcode() == Instruction::Sub) return false;
-    if (!(is_signed ? op->hasNoSignedWrap() : op->hasNoUnsignedWrap())) return false;
-    return never_wraps(op->getOperand(0), is_signed, depth + 1) && never_wraps(op->getOperand(1), is_signed, depth + 1);
+    return (is_signed ? op->hasNoSignedWrap() : op->hasNoUnsignedWrap()) && operands_too();
   }
-  if (auto* disjoint = dyn_cast<PossiblyDisjointInst>(instruction); disjoint && disjoint->isDisjoint())
-    return never_wraps(instruction->getOperand(0), is_signed, depth + 1) &&
-           never_wraps(instruction->getOperand(1), is_signed, depth + 1);
-  if (isa<ZExtInst>(instruction) || (is_signed && isa<SExtInst>(instruction))) return true;
-  return false;
+  if (auto* disjoint = dyn_cast<PossiblyDisjointInst>(instruction)) return disjoint->isDisjoint() && operands_too();
+  return isa<ZExtInst>(instruction) || (is_signed && isa<SExtInst>(instruction));
 }
 
 Shape Shapes::compute_extension(const CastInst& cast) {
   const Value* operand = cast.getOperand(0);
   Shape shape = of(operand);
   if (shape.kind != Shape::offset || operand->getType()->isIntegerTy(1)) return generic(cast);
-  bool is_signed = isa<SExtInst>(cast) || cast.hasNonNeg();
-  if (!never_wraps(operand, is_signed, 0)) {
-    if (bits_of(operand->getType()) > 32 || !is_entry_expression(operand)) return plain(Shape::varying);
-    if (!is_contained(assumed_, &cast)) assumed_.push_back(&cast);
+  if (!shape.guards.empty()) return plain(Shape::varying);
+  Shape result = offsets(shape.lanes, shape.align, bits_of(cast.getType()), shape.constant_base);
+  Assumptions needed;
+  if (never_wraps(operand, isa<SExtInst>(cast) || cast.hasNonNeg(), 0, needed)) {
+    for (const NoWrap& assumption : needed)
+      if (!is_contained(assumed_, assumption)) assumed_.push_back(assumption);
+    return result;
   }
-  return offsets(shape.lanes, shape.align, bits_of(cast.getType()), shape.constant_base);
+  if (shape.constant_base || bits_of(operand->getType()) > 32 || bits_of(cast.getType()) < 64)
+    return plain(Shape::varying);
+  result.guards.push_back(&cast);
+  return result;
 }
 
 Shape Shapes::compute_address(const GetElementPtrInst& gep) const {
@@ -239,20 +263,23 @@ Shape Shapes::compute_address(const GetElementPtrInst& gep) const {
   if (base.kind == Shape::unknown || base.kind == Shape::varying) return base;
   Lanes lanes(layout_.width);
   for (unsigned l = 0; l < layout_.width && base.kind == Shape::offset; ++l) lanes[l] = base.lanes[l];
+  Shape collected = plain(Shape::offset);
+  collected = guarded(collected, base, Shape());
   for (auto& [index, scale] : variable) {
     Shape shape = of(index);
+    collected = guarded(collected, shape, Shape());
     if (shape.kind == Shape::unknown || shape.kind == Shape::varying) return shape;
     if (shape.kind == Shape::uniform) continue;
     if (index->getType()->getIntegerBitWidth() != 64) return plain(Shape::varying);
     for (unsigned l = 0; l < layout_.width; ++l) lanes[l] += shape.lanes[l] * scale.getSExtValue();
   }
-  return offsets(lanes, 0, 64, false);
+  return guarded(offsets(lanes, 0, 64, false), collected, Shape());
 }
 
 Shape Shapes::compute_select(const SelectInst& select) const {
   Shape condition = of(select.getCondition()), a = of(select.getTrueValue()), b = of(select.getFalseValue());
   if (condition.kind == Shape::uniform && a.kind == Shape::offset && b.kind == Shape::offset && a.lanes == b.lanes &&
-      a.constant_base == b.constant_base)
+      a.constant_base == b.constant_base && a.guards.empty() && b.guards.empty())
     return offsets(a.lanes, std::min(a.align, b.align), 64, a.constant_base);
   return generic(select);
 }
@@ -309,7 +336,7 @@ Shape Shapes::compute_phi(const PHINode& phi) const {
       for (const Loop* loop = loops_.getLoopFor(instruction->getParent()); loop; loop = loop->getParentLoop())
         if (!loop->contains(phi.getParent()) && divergent_loops_.count(loop)) return plain(Shape::varying);
     Shape shape = of(incoming);
-    if (shape.kind == Shape::varying) return shape;
+    if (shape.kind == Shape::varying || !shape.guards.empty()) return plain(Shape::varying);
     if (shape.kind == Shape::unknown) continue;
     if (result.kind == Shape::unknown) {
       result = shape;
@@ -343,7 +370,9 @@ Shape Shapes::compute(const Instruction& instruction) {
     Shape shape = of(instruction.getOperand(0));
     if (shape.kind != Shape::offset) return generic(instruction);
     unsigned bits = bits_of(instruction.getType());
-    return offsets(shape.lanes, std::min(shape.align, bits), bits, shape.constant_base);
+    Shape result = offsets(shape.lanes, std::min(shape.align, bits), bits, shape.constant_base);
+    if (shape.guards.empty()) return result;
+    return bits == 64 ? guarded(result, shape, Shape()) : plain(Shape::varying);
   }
   if (isa<LoadInst>(instruction)) return generic(instruction);
   if (is_pure_operation(instruction)) return generic(instruction);
@@ -354,16 +383,19 @@ Shape Shapes::compute(const Instruction& instruction) {
 bool Shapes::update(const Instruction& instruction, Shape shape) {
   Shape& old = shapes_[&instruction];
   if (shape == old || old.kind == Shape::varying || shape.kind == Shape::unknown) return false;
-  bool same_form = old.kind == shape.kind && old.lanes == shape.lanes;
   if (old.kind == Shape::unknown) {
     old = std::move(shape);
-  } else if (same_form && shape.align <= old.align && shape.constant_base <= old.constant_base) {
-    old = std::move(shape);
-  } else if (same_form) {
-    return false;
-  } else {
-    old = plain(Shape::varying);
+    return true;
   }
+  if (old.kind != shape.kind || old.lanes != shape.lanes) {
+    old = plain(Shape::varying);
+    return true;
+  }
+  Shape both = guarded(old, old, shape);
+  both.align = std::min(old.align, shape.align);
+  both.constant_base = old.constant_base && shape.constant_base;
+  if (both == old) return false;
+  old = std::move(both);
   return true;
 }
 
@@ -394,7 +426,11 @@ Shapes::Shapes(Function& kernel, const ThreadLayout& layout, DominatorTree& domi
     }
   }
   // Assumptions made on the way to the fixpoint that no longer matter.
-  erase_if(assumed_, [&](const CastInst* cast) { return shapes_.lookup(cast).kind != Shape::offset; });
+  erase_if(assumed_, [&](const NoWrap& assumption) { return of(assumption.value).kind != Shape::offset; });
+  for (const auto& [value, shape] : shapes_)
+    if (!shape.guards.empty())
+      for (const Use& use : cast<Instruction>(value)->operands())
+        if (auto* operand = dyn_cast<Instruction>(use.get())) kept_.insert(operand);
 }
 
 }  // namespace td::softdev::simt

@@ -38,9 +38,20 @@ struct Shape {
   unsigned align = 0;            // known zero low bits of the (base) value
   bool constant_base = false;    // of offset: the base is 0, so the value is a constant of each lane
   llvm::SmallVector<std::int64_t, 0> lanes;  // of offset
+  // Extensions that wrap around in no lane only as far as a run-time check says. Where it says no, base + lanes is
+  // not the value, which must then be computed lane by lane.
+  llvm::SmallVector<const llvm::CastInst*, 0> guards;
   bool operator==(const Shape& other) const {
-    return kind == other.kind && align == other.align && constant_base == other.constant_base && lanes == other.lanes;
+    return kind == other.kind && align == other.align && constant_base == other.constant_base &&
+           lanes == other.lanes && guards == other.guards;
   }
+};
+
+// A 32-bit (or narrower) integer that must not wrap around between lanes for a shape to hold.
+struct NoWrap {
+  const llvm::Value* value = nullptr;
+  bool is_signed = false;
+  bool operator==(const NoWrap&) const = default;
 };
 
 class Shapes {
@@ -55,9 +66,10 @@ class Shapes {
   // Lanes may leave the loop in different iterations.
   bool diverges(const llvm::Loop* loop) const { return divergent_loops_.count(loop); }
 
-  // Integer extensions that are offset-shaped only if no lane's operand wraps around; their operands depend on launch
-  // facts and parameters only. Whoever runs the code must check them first (see `extremes`).
-  const std::vector<const llvm::CastInst*>& assumed_extensions() const { return assumed_; }
+  // Assumptions of the analysis on expressions of launch facts and parameters; to be checked before the code runs.
+  const std::vector<NoWrap>& assumptions() const { return assumed_; }
+  // The value is an operand of a guarded one, so that it may be needed anywhere.
+  bool is_kept(const llvm::Instruction* value) const { return kept_.count(value); }
 
   static bool is_entry_expression(const llvm::Value* value, unsigned depth = 0);
 
@@ -70,9 +82,12 @@ class Shapes {
   Shape compute_address(const llvm::GetElementPtrInst& gep) const;
   Shape compute_select(const llvm::SelectInst& select) const;
   Shape generic(const llvm::Instruction& instruction) const;
-  bool never_wraps(const llvm::Value* value, bool is_signed, unsigned depth) const;
+  using Assumptions = llvm::SmallVector<NoWrap, 2>;
+  bool never_wraps(const llvm::Value* value, bool is_signed, unsigned depth, Assumptions& needed) const;
+  bool inherently(const llvm::Value* value, bool is_signed, unsigned depth, Assumptions& needed) const;
   bool update(const llvm::Instruction& instruction, Shape shape);
   Shape offsets(llvm::SmallVector<std::int64_t, 0> lanes, unsigned align, unsigned bits, bool constant_base) const;
+  Shape guarded(Shape shape, const Shape& a, const Shape& b) const;
 
   ThreadLayout layout_;
   const llvm::DataLayout& data_;
@@ -80,7 +95,8 @@ class Shapes {
   llvm::DenseMap<const llvm::Value*, Shape> shapes_;
   llvm::SmallPtrSet<const llvm::BasicBlock*, 8> divergent_blocks_, joins_;
   llvm::SmallPtrSet<const llvm::Loop*, 4> divergent_loops_;
-  std::vector<const llvm::CastInst*> assumed_;
+  std::vector<NoWrap> assumed_;
+  llvm::SmallPtrSet<const llvm::Instruction*, 8> kept_;
 };
 
 // Distance between the copies of a local array of neighbouring lanes.

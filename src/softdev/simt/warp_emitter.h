@@ -53,6 +53,9 @@ struct LaunchValues {
 
 enum class Space { global, shared, local };
 
+// Whether base + lanes of `shape` stays inside the base's type in every lane; computed in 64 bits.
+llvm::Value* no_wrap_check(llvm::IRBuilder<>& b, llvm::Value* base, const Shape& shape, bool is_signed);
+
 class WarpEmitter {
  public:
   WarpEmitter(const KernelContext& kernel, const Shapes& shapes, const ControlPlan& plan, const LaunchValues& launch,
@@ -116,6 +119,8 @@ class WarpEmitter {
   llvm::Value* operand(const llvm::Value* value, bool as_vector) { return as_vector ? vector(value) : scalar(value); }
 
   // emit_memory.cpp
+  llvm::Value* guarded_access(const Shape& address, llvm::function_ref<llvm::Value*()> fast,
+                              llvm::function_ref<llvm::Value*()> slow);
   Space space_of(const llvm::Value* pointer) const;
   Space space_of(const llvm::Value* pointer, llvm::ArrayRef<std::int64_t> lanes) const;
   llvm::Value* emit_load(const llvm::LoadInst& load);
@@ -192,11 +197,13 @@ class WarpEmitter {
   llvm::DenseMap<const llvm::BasicBlock*, llvm::AllocaInst*> masks_;
   llvm::DenseMap<const llvm::Value*, llvm::Value*> local_;  // values of the block being emitted
   llvm::DenseMap<const llvm::BasicBlock*, Deferred> deferred_;
+  llvm::DenseMap<const llvm::CastInst*, llvm::AllocaInst*> guards_;  // whether a guarded extension holds
   llvm::DenseMap<const llvm::AllocaInst*, llvm::AllocaInst*> arrays_;
   llvm::AllocaInst* exited_ = nullptr;  // lanes that have returned, kept only when a barrier needs to know
   llvm::AllocaInst* scratch_ = nullptr;
   llvm::Value* mask_ = nullptr;  // of the block being emitted
   bool full_ = false;            // mask_ is known to be full
+  bool compact_;                 // small code rather than fast code: the fallback for odd block shapes
   const llvm::BasicBlock* current_ = nullptr;
 };
 
