@@ -62,6 +62,7 @@ Image through_disk_cache(const Source& source, const Target& target, const base:
   base::log(base::LogLevel::info,
             base::cat("compiling ", source.options.file_name, " with ", compiler.name));
   Image image = compiler.compile(source, target);
+  if (!image.log.empty()) base::log(base::LogLevel::info, image.log);
   cache.store(key, encode_image(image));
   return image;
 }
