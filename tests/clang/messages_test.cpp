@@ -65,6 +65,7 @@ __global__ void k(float* p, S s) {
   EXPECT_FALSE(reply.ok);
   EXPECT_FALSE(contains(reply.log, "__treadle__")) << reply.log;
   EXPECT_FALSE(contains(reply.log, "td_")) << reply.log;
+  EXPECT_TRUE(contains(reply.log, "kernel.cu:8:10: error: static assertion failed")) << reply.log;
   for (int line : {4, 5, 6, 7, 8, 9, 10, 11, 12}) {
     EXPECT_TRUE(contains(reply.log, "kernel.cu:" + std::to_string(line) + ":"))
         << "line " << line << "\n"

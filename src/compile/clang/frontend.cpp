@@ -41,6 +41,7 @@ std::vector<std::string> language_arguments(const Options& options) {
       "-fdeprecated-macro",
       "-Wno-unused-value",
       "-Wno-pragma-once-outside-header",
+      "-Wno-pragma-system-header-outside-header",
       "-ferror-limit",
       "20",
       "-fmessage-length=0",
@@ -51,7 +52,10 @@ std::vector<std::string> language_arguments(const Options& options) {
 
 std::unique_ptr<CompilerInstance> make_frontend(FrontendJob job) {
   std::vector<std::string> arguments = language_arguments(*job.options);
-  arguments.insert(arguments.end(), {"-debug-info-kind=line-tables-only", "-dwarf-version=4"});
+  arguments.insert(arguments.end(),
+                   {"-debug-info-kind=line-tables-only", "-dwarf-version=4",
+                    // No folder of this process in the image: equal sources give equal bytes.
+                    "-fdebug-compilation-dir=."});
   if (job.options->flush_denormals)
     arguments.push_back("-fdenormal-fp-math-f32=preserve-sign,preserve-sign");
   if (!job.options->warnings) arguments.push_back("-w");

@@ -19,6 +19,11 @@ bool in_our_headers(const SourceManager& sources, SourceLocation location) {
   return file && file->getName().starts_with(kHeaderFolder);
 }
 
+// While the prelude is precompiled.
+bool headers_are_the_source(const SourceManager& sources) {
+  return in_our_headers(sources, sources.getLocForStartOfFile(sources.getMainFileID()));
+}
+
 bool from_command_line(const SourceManager& sources, SourceLocation location) {
   const PresumedLoc place = sources.getPresumedLoc(location);
   return place.isValid() && place.getFilename() == llvm::StringRef("<built-in>");
@@ -60,7 +65,18 @@ void Messages::BeginSourceFile(const LangOptions& language, const Preprocessor* 
 }
 
 void Messages::EndSourceFile() {
+  print_pending();
   printer_.reset();
+}
+
+void Messages::print_pending() {
+  // After another error it is a consequence of that one.
+  if (!pending_.empty() && !error_shown_) {
+    TextDiagnostic::printDiagnosticLevel(stream_, DiagnosticsEngine::Error, false);
+    stream_ << pending_ << "\n";
+    error_shown_ = true;
+  }
+  pending_.clear();
 }
 
 void Messages::HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic& info) {
@@ -68,21 +84,22 @@ void Messages::HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic
   llvm::SmallString<128> text;
   info.FormatDiagnostic(text);
   reword(info, text);
+  const bool supplement = level <= DiagnosticsEngine::Remark;
   if (!printer_ || !info.hasSourceManager() || info.getLocation().isInvalid()) {
-    if (level == DiagnosticsEngine::Note) return;
+    if (supplement) return;
+    print_pending();
     TextDiagnostic::printDiagnosticLevel(stream_, level, false);
     stream_ << text << "\n";
     return;
   }
   const SourceManager& sources = info.getSourceManager();
-  const SourceLocation place = user_location(sources, info.getLocation());
+  SourceLocation place = info.getLocation();
+  if (!headers_are_the_source(sources)) place = user_location(sources, place);
   const bool moved = place != info.getLocation();
-  const bool supplement = level <= DiagnosticsEngine::Remark;
   if (supplement && (moved || from_command_line(sources, place))) return;
+  if (!supplement) print_pending();
   if (place.isInvalid()) {
-    if (level == DiagnosticsEngine::Warning) return;
-    TextDiagnostic::printDiagnosticLevel(stream_, level, false);
-    stream_ << text << "\n";
+    if (level >= DiagnosticsEngine::Error) pending_ = std::string(text);
     return;
   }
   llvm::ArrayRef<CharSourceRange> ranges;
@@ -91,6 +108,12 @@ void Messages::HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic
     ranges = info.getRanges();
     hints = info.getFixItHints();
   }
+  if (supplement && !pending_.empty()) {
+    level = DiagnosticsEngine::Error;
+    text = pending_;
+    pending_.clear();
+  }
+  error_shown_ |= level >= DiagnosticsEngine::Error;
   printer_->emitDiagnostic(FullSourceLoc(place, sources), level, text, ranges, hints, &info);
 }
 

@@ -1,8 +1,8 @@
 // Clang's diagnostics as text, with the user's lines only.
 //
-// A diagnostic inside our device headers is shown at the user's expansion of our macro, or without
-// a position (the notes that follow lead to the user's line); notes that point into our headers are
-// dropped.
+// A diagnostic inside our device headers is shown at the user's expansion of our macro, or at the
+// user's call of our template, or else without a position; notes that point into our headers are
+// dropped. Only while the headers themselves are precompiled are their own lines shown.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,12 @@ class Messages : public clang::DiagnosticConsumer {
                         const clang::Diagnostic& info) override;
 
  private:
+  void print_pending();
+
   llvm::raw_string_ostream stream_;
+  // An error inside our headers that waits for the note that tells the user's line.
+  std::string pending_;
+  bool error_shown_ = false;
   llvm::IntrusiveRefCntPtr<clang::DiagnosticOptions> options_;
   std::unique_ptr<clang::TextDiagnostic> printer_;
 };

@@ -119,8 +119,10 @@ std::unique_ptr<MemoryBuffer> precompiled_prelude(const Options& options, const 
   std::shared_ptr<const std::string>& bytes = kept[key];
   if (!bytes && !folder.empty()) bytes = read_pch(folder, key);
   if (!bytes) {
-    bytes = make_pch(options, log);
+    std::string own_log;
+    bytes = make_pch(options, own_log);
     if (!bytes) {
+      log += own_log;
       kept.erase(key);
       return nullptr;
     }
