@@ -70,10 +70,8 @@ class Conversion {
     put(view.storage->address() + static_cast<CUdeviceptr>(view.offset));
   }
 
-  void operator()(const Scalar& value) const { number(value, describe(value), nullptr); }
-  void operator()(const TypedScalar& typed) const {
-    number(value_of(typed), describe_typed(typed), &typed);
-  }
+  void operator()(const Scalar& value) const { number(value, nullptr); }
+  void operator()(const TypedScalar& typed) const { number(value_of(typed), &typed); }
 
   void operator()(const DevicePointer& pointer) const {
     if (param_.kind == Kind::scalar || param_.kind == Kind::aggregate)
@@ -133,11 +131,15 @@ class Conversion {
   void put(std::uint64_t address) const { std::memcpy(slot_, &address, sizeof address); }
 
   // `typed` is null for a Python-like number, which has a kind but no type of its own.
-  void number(const Scalar& value, const std::string& given, const TypedScalar* typed) const {
-    if (param_.kind == Kind::pointer) return null_pointer(value, given);
+  static std::string given(const Scalar& value, const TypedScalar* typed) {
+    return typed ? describe_typed(*typed) : describe(value);
+  }
+
+  void number(const Scalar& value, const TypedScalar* typed) const {
+    if (param_.kind == Kind::pointer) return null_pointer(value, typed);
     if (param_.kind == Kind::unknown ||
         (param_.kind == Kind::aggregate && param_.dtype == Param::kNoDType))
-      return untyped(value, given, typed);
+      return untyped(value, typed);
     if (typed && param_.dtype == static_cast<std::uint8_t>(typed->dtype)) {
       std::memcpy(slot_, typed->bytes, itemsize(typed->dtype));
       return;
@@ -150,13 +152,13 @@ class Conversion {
         // A Python float is any precision's; a number with a type of its own, or an integer, must
         // arrive unchanged.
         if (!typed && !is_integer(value)) return;
-        refuse<TypeError>(base::cat("takes ", td::info(dtype).numpy, ", which cannot hold ", given,
-                                    " exactly; convert it yourself: ", td::info(dtype).numpy,
-                                    "(x)"));
+        refuse<TypeError>(
+            base::cat("takes ", td::info(dtype).numpy, ", which cannot hold ", given(value, typed),
+                      " exactly; convert it yourself: ", td::info(dtype).numpy, "(x)"));
       case Fit::out_of_range:
-        return out_of_range(dtype, given);
+        return out_of_range(dtype, given(value, typed));
       case Fit::wrong_kind:
-        return wrong_kind(value, given);
+        return wrong_kind(value, given(value, typed));
     }
   }
 
@@ -181,19 +183,19 @@ class Conversion {
                                         : "; pass int(x), or declare the parameter float"));
   }
 
-  void null_pointer(const Scalar& value, const std::string& given) const {
+  void null_pointer(const Scalar& value, const TypedScalar* typed) const {
     bool zero = false;
     if (const auto* v = std::get_if<std::int64_t>(&value)) zero = *v == 0;
     if (const auto* v = std::get_if<std::uint64_t>(&value)) zero = *v == 0;
     if (!zero)
       refuse<TypeError>(base::cat(
-          "takes an array or a pointer, got ", given,
+          "takes an array or a pointer, got ", given(value, typed),
           "; pass the array itself, wrap an address in DevicePointer, or pass 0 for null"));
     put(0);
   }
 
   // Nothing says how the bytes will be read, so the caller must.
-  void untyped(const Scalar& value, const std::string& given, const TypedScalar* typed) const {
+  void untyped(const Scalar& value, const TypedScalar* typed) const {
     if (typed) {
       check_size(itemsize(typed->dtype), "a number with a type");
       std::memcpy(slot_, typed->bytes, itemsize(typed->dtype));
@@ -202,14 +204,14 @@ class Conversion {
     const auto* complex = std::get_if<std::complex<double>>(&value);
     if (complex && param_.kind == Kind::aggregate && (param_.size == 8 || param_.size == 16)) {
       Fit fit = write_scalar(value, param_.size == 8 ? DType::complex64 : DType::complex128, slot_);
-      if (fit == Fit::out_of_range) out_of_range(DType::complex64, given);
+      if (fit == Fit::out_of_range) out_of_range(DType::complex64, given(value, typed));
       return;
     }
     if (param_.kind == Kind::aggregate)
-      refuse<TypeError>(
-          base::cat("takes a struct, got ", given, "; pass its ", info_.size, " bytes"));
+      refuse<TypeError>(base::cat("takes a struct, got ", given(value, typed), "; pass its ",
+                                  info_.size, " bytes"));
     refuse<TypeError>(base::cat(
-        "has a type that is not known here, so ", given,
+        "has a type that is not known here, so ", given(value, typed),
         " could be read wrongly; pass a number with a type: numpy.int32(x), numpy.float32(x)"));
   }
 

@@ -28,6 +28,24 @@ std::string message_head(const LaunchContext& context);
 // TypeError: the kernel takes so many arguments, not so many.
 [[noreturn]] void throw_count(const LaunchContext& context, std::size_t given);
 
+inline bool number_fits(const Scalar& scalar, std::uint8_t dtype, unsigned char* slot) {
+  if (const std::int64_t* value = std::get_if<std::int64_t>(&scalar)) {
+    auto narrow = static_cast<std::int32_t>(*value);
+    std::memcpy(slot, value, sizeof *value);  // its first four bytes are `narrow`
+    return dtype == static_cast<std::uint8_t>(DType::int64) ||
+           (dtype == static_cast<std::uint8_t>(DType::int32) && narrow == *value);
+  }
+  const double* value = std::get_if<double>(&scalar);
+  if (!value) return false;
+  if (dtype == static_cast<std::uint8_t>(DType::float64)) {
+    std::memcpy(slot, value, sizeof *value);
+    return true;
+  }
+  auto narrow = static_cast<float>(*value);
+  std::memcpy(slot, &narrow, sizeof narrow);
+  return dtype == static_cast<std::uint8_t>(DType::float32) && narrow - narrow == 0;  // finite
+}
+
 // The cases of nearly every launch, without a call: an array that fits its pointer, a number that
 // fits its parameter.
 inline bool fits_at_once(const LaunchContext& context, const Param& param,
@@ -45,22 +63,8 @@ inline bool fits_at_once(const LaunchContext& context, const Param& param,
     std::memcpy(slot, &address, sizeof address);
     return true;
   }
-  if (const Scalar* scalar = std::get_if<Scalar>(&argument)) {
-    if (const std::int64_t* value = std::get_if<std::int64_t>(scalar)) {
-      if (param.dtype == static_cast<std::uint8_t>(DType::int64) &&
-          param.kind == ParamInfo::Kind::scalar) {
-        std::memcpy(slot, value, 8);
-        return true;
-      }
-      auto narrow = static_cast<std::int32_t>(*value);
-      if (param.dtype != static_cast<std::uint8_t>(DType::int32) ||
-          param.kind != ParamInfo::Kind::scalar || narrow != *value)
-        return false;
-      std::memcpy(slot, &narrow, 4);
-      return true;
-    }
-    return false;
-  }
+  if (const Scalar* scalar = std::get_if<Scalar>(&argument))
+    return param.kind == ParamInfo::Kind::scalar && number_fits(*scalar, param.dtype, slot);
   if (const TypedScalar* typed = std::get_if<TypedScalar>(&argument)) {
     if (param.kind != ParamInfo::Kind::scalar ||
         param.dtype != static_cast<std::uint8_t>(typed->dtype))
