@@ -1,11 +1,13 @@
 // td_cc_lower: the way from the IR of one thread to the object code of a warp, as one list of steps.
-// TREADLE_SIMT_DUMP=<folder> writes the IR after each step and checks it.
+// TREADLE_SIMT_DUMP=<folder> writes the IR after each step and checks it; TREADLE_SIMT_TIME=1 prints each step's time.
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IR/Verifier.h>
+#include <llvm/Support/Format.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 
 #include "softdev/simt/codegen.h"
@@ -20,7 +22,18 @@ namespace {
 
 using namespace llvm;
 
+StepHook make_clock() {
+  auto last = std::make_shared<std::chrono::steady_clock::time_point>(std::chrono::steady_clock::now());
+  return [last](const char* name, Module&) {
+    auto now = std::chrono::steady_clock::now();
+    errs() << "simt: " << name << " " << format("%.2f", std::chrono::duration<double, std::milli>(now - *last).count())
+           << " ms\n";
+    *last = now;
+  };
+}
+
 StepHook make_hook() {
+  if (std::getenv("TREADLE_SIMT_TIME")) return make_clock();
   const char* folder = std::getenv("TREADLE_SIMT_DUMP");
   if (!folder || !*folder) return [](const char*, Module&) {};
   static std::atomic<unsigned> runs{0};
@@ -91,6 +104,7 @@ void lower(const LowerRequest& request, LowerReply& reply) {
   set_host_attributes(*host, *target);
   optimize_host(*host, *target, hook);
   ObjectCode object = emit_object(*host, *target);
+  hook("object", *host);
   for (unsigned i = 0; i < functions.size(); ++i)
     reply.kernels[i].stack_bytes =
         static_cast<std::uint32_t>(object.stack_sizes[functions[i].range_symbol] + callee_stack);
