@@ -60,7 +60,8 @@ std::pair<CUdeviceptr, std::size_t> LoadedModule::global(const char* symbol) con
   if (result != 0)
     fail(
         *device_, result, "cuModuleGetGlobal",
-        base::cat("variable \"", symbol, "\"; declare it extern \"C\" __device__ or __constant__"));
+        base::cat("variable \"", symbol,
+                  "\"; define it inside an extern \"C\" { } block, as __device__ or __constant__"));
   return {address, bytes};
 }
 

@@ -36,9 +36,7 @@ struct Half {
   }
   bool operator==(const Half&) const = default;
 };
-std::ostream& operator<<(std::ostream& out, Half value) {
-  return out << std::hex << value.bits;
-}
+std::ostream& operator<<(std::ostream& out, Half value) { return out << std::hex << value.bits; }
 
 template <class T>
 T number(int real, int imaginary) {

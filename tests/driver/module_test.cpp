@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* kSource = R"(
 extern "C" __device__ int counter = 41;
-extern "C" __device__ float table[100];
+extern "C" { __device__ float table[100]; }
 extern "C" __constant__ double factor = 2.5;
 extern "C" __global__ void first(float* out, char c, double d, int n) { out[0] = c + d + n; }
 extern "C" __global__ void count_up() { counter += 1; }

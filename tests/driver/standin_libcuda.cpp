@@ -27,9 +27,7 @@ std::set<void*> pinned, streams, events;
 std::size_t in_use = 0;
 int retained = 0;
 
-std::size_t capacity() {
-  return static_cast<std::size_t>(setting("STANDIN_MEMORY", 256)) << 20;
-}
+std::size_t capacity() { return static_cast<std::size_t>(setting("STANDIN_MEMORY", 256)) << 20; }
 
 bool valid_range(CUdeviceptr address, std::size_t bytes) {
   std::lock_guard lock(mutex);
@@ -50,18 +48,14 @@ CUresult known(const std::set<void*>& set, void* handle) {
   return !handle || set.count(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-void* at(CUdeviceptr address) {
-  return reinterpret_cast<void*>(address);
-}
+void* at(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
 thread_local CUcontext current = nullptr;
 CUcontext const kPrimary = reinterpret_cast<CUcontext>(0x1000);
 
 }  // namespace
 
-TD_EXPORT cuInit(unsigned) {
-  return setting("STANDIN_INIT", 0);
-}
+TD_EXPORT cuInit(unsigned) { return setting("STANDIN_INIT", 0); }
 TD_EXPORT cuDriverGetVersion(int* version) {
   *version = setting("STANDIN_VERSION", 13000);
   return CUDA_SUCCESS;
@@ -104,9 +98,7 @@ TD_EXPORT cuCtxSetCurrent(CUcontext context) {
   current = context;
   return CUDA_SUCCESS;
 }
-TD_EXPORT cuCtxSynchronize() {
-  return current ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
-}
+TD_EXPORT cuCtxSynchronize() { return current ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT; }
 
 TD_EXPORT cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
   std::lock_guard lock(mutex);
@@ -188,12 +180,8 @@ TD_EXPORT cuStreamDestroy_v2(CUstream stream) {
   std::free(stream);
   return CUDA_SUCCESS;
 }
-TD_EXPORT cuStreamQuery(CUstream stream) {
-  return known(streams, stream);
-}
-TD_EXPORT cuStreamSynchronize(CUstream stream) {
-  return known(streams, stream);
-}
+TD_EXPORT cuStreamQuery(CUstream stream) { return known(streams, stream); }
+TD_EXPORT cuStreamSynchronize(CUstream stream) { return known(streams, stream); }
 TD_EXPORT cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
   CUresult result = known(streams, stream);
   return result ? result : known(events, event);
@@ -214,9 +202,5 @@ TD_EXPORT cuEventRecord(CUevent event, CUstream stream) {
   CUresult result = known(streams, stream);
   return result ? result : known(events, event);
 }
-TD_EXPORT cuEventQuery(CUevent event) {
-  return known(events, event);
-}
-TD_EXPORT cuEventSynchronize(CUevent event) {
-  return known(events, event);
-}
+TD_EXPORT cuEventQuery(CUevent event) { return known(events, event); }
+TD_EXPORT cuEventSynchronize(CUevent event) { return known(events, event); }

@@ -75,9 +75,12 @@ CUmodule module_of(const std::string& source) {
   // A reset of the device takes the modules with it.
   static std::map<std::pair<std::uint64_t, std::string>, CUmodule> modules;
   CUmodule& module = modules[{device()->generation(), source}];
-  if (!module) {
-    EXPECT_EQ(0, api().cuModuleLoadDataEx(&module, image_of(source).data(), 0, nullptr, nullptr));
-  }
+  if (module) return module;
+  std::vector<char> log(4096, 0);
+  CUjit_option options[] = {cuda::JIT_ERROR_LOG_BUFFER, cuda::JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
+  EXPECT_EQ(0, api().cuModuleLoadDataEx(&module, image_of(source).data(), 2, options, values))
+      << log.data();
   return module;
 }
 
@@ -87,12 +90,8 @@ CUfunction function_of(const std::string& source, const char* name) {
   return function;
 }
 
-Buffer::Buffer(std::size_t bytes) {
-  EXPECT_EQ(0, api().cuMemAlloc(&address_, bytes));
-}
-Buffer::~Buffer() {
-  EXPECT_EQ(0, api().cuMemFree(address_));
-}
+Buffer::Buffer(std::size_t bytes) { EXPECT_EQ(0, api().cuMemAlloc(&address_, bytes)); }
+Buffer::~Buffer() { EXPECT_EQ(0, api().cuMemFree(address_)); }
 
 TestStream::TestStream() {
   EXPECT_EQ(0, api().cuStreamCreateWithPriority(&stream_, cuda::STREAM_NON_BLOCKING, 0));
