@@ -1,6 +1,7 @@
 #include "fuse/kernel_cache.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -32,6 +33,8 @@ Cache& cache_of(driver::DeviceState& device) {
 
 constexpr int kMultiprocessorCount = 16, kMaxThreadsPerMultiprocessor = 39;  // CUdevice_attribute
 constexpr int kComputeCapabilityMajor = 75, kComputeCapabilityMinor = 76;
+
+std::atomic<int> launches{0};
 
 double real_value(const Scalar& value) {
   return std::visit(
@@ -130,9 +133,12 @@ const LoadedKernel& load_kernel(driver::DeviceState& device, const std::string& 
 
 void launch(driver::DeviceState& device, CUstream stream, CUfunction function, std::int64_t blocks,
             Arguments& arguments) {
+  launches.fetch_add(1, std::memory_order_relaxed);
   auto grid = static_cast<unsigned>(std::clamp<std::int64_t>(blocks, 1, 0x3fffff));
   TD_CALL(device, cuLaunchKernel, function, grid, 1, 1, kBlock, 1, 1, 0, stream, arguments.data(), nullptr);
 }
+
+int launch_count() { return launches.load(std::memory_order_relaxed); }
 
 std::int64_t resident_blocks(driver::DeviceState& device) {
   return std::int64_t{device.attribute(kMultiprocessorCount)} * device.attribute(kMaxThreadsPerMultiprocessor) / kBlock;

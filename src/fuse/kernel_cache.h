@@ -62,6 +62,8 @@ inline constexpr unsigned kBlock = 256;
 
 // Launches `blocks` blocks (at least 1) of kBlock threads.
 void launch(driver::DeviceState& device, CUstream stream, CUfunction function, std::int64_t blocks, Arguments& arguments);
+// Generated kernels launched by this process so far; tests count with it.
+int launch_count();
 // Blocks of kBlock threads that the device holds at once.
 std::int64_t resident_blocks(driver::DeviceState& device);
 

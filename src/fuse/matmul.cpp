@@ -118,7 +118,12 @@ extern "C" __global__ void __launch_bounds__(256) td_matmul(const T* a, const T*
       left[y][x] = row < m && s + x < k ? pa[row * k + s + x] : td_cast<T>(0);
       right[y][x] = s + y < k && column < n ? pb[(s + y) * n + column] : td_cast<T>(0);
       __syncthreads();
-      for (int j = 0; j < 16; ++j) sum = td_add(sum, td_mul(left[y][j], right[j][x]));
+#ifdef __TREADLE__
+      const int side = k - s < 16 ? (int)(k - s) : 16;  // not a constant: unrolling costs more to compile than it saves
+#else
+      const int side = 16;
+#endif
+      for (int j = 0; j < side; ++j) sum = td_add(sum, td_mul(left[y][j], right[j][x]));
       __syncthreads();
     }
     if (row < m && column < n) c[batch * m * n + row * n + column] = sum;
