@@ -1,5 +1,7 @@
 // Clang, inside the compiler plug-in, which is opened when the first source really has to be
 // compiled.
+#include <algorithm>
+
 #include "base/disk_cache.h"
 #include "base/plugin.h"
 #include "base/text.h"
@@ -13,13 +15,14 @@ using CompileFunction = decltype(&td_cc_compile);
 
 std::string identity() { return file_identity(base::cc_plugin_file()); }
 
-// Clang prints "const float *"; everybody else, and every message of ours, "const float*".
-void respell(std::vector<KernelSignature>& kernels) {
-  for (KernelSignature& kernel : kernels)
-    for (ParamInfo& param : kernel.params)
-      for (std::size_t at = param.type.find(" *"); at != std::string::npos;
-           at = param.type.find(" *", at))
-        param.type.erase(at, 1);
+// Clang prints "const float *"; everybody else, and every message of ours, "const float*". What a
+// pointer to pointers takes is an array of addresses.
+void respell(ParamInfo& param) {
+  std::string& type = param.type;
+  for (std::size_t at = type.find(" *"); at != std::string::npos; at = type.find(" *", at))
+    type.erase(at, 1);
+  bool to_pointers = std::count(type.begin(), type.end(), '*') > 1;
+  if (param.kind == ParamInfo::Kind::pointer && to_pointers) param.dtype = DType::uint64;
 }
 
 CompileFunction open_plugin(std::string* why) {
@@ -47,7 +50,8 @@ Image compile_with_clang(const Source& source, const Target&) {
   Image image;
   image.bytes = std::move(reply.image);
   image.kernels = std::move(reply.kernels);
-  respell(image.kernels);
+  for (KernelSignature& kernel : image.kernels)
+    for (ParamInfo& param : kernel.params) respell(param);
   image.log = std::move(reply.log);
   for (auto& [name, symbol] : reply.lowered_names) image.lowered_names[name] = std::move(symbol);
   return image;
