@@ -13,6 +13,7 @@
 #include "softdev/libs/half.h"
 #include "softdev/libs/openblas.h"
 #include "softdev/run/context.h"
+#include "softdev/run/fork.h"
 #include "softdev/run/memory.h"
 
 struct cublasContext {
@@ -33,7 +34,11 @@ namespace {
 using namespace td::blas;
 
 HandlePool<cublasContext>& handles() {
-  static auto& pool = *new HandlePool<cublasContext>;
+  static auto& pool = *[] {
+    auto* made = new HandlePool<cublasContext>;
+    guard_across_fork(made->mutex(), LockRank::handles);
+    return made;
+  }();
   return pool;
 }
 

@@ -35,7 +35,11 @@ struct LastFault {
   std::string text;
 };
 LastFault& last_fault_state() {
-  static auto& state = *new LastFault;
+  static auto& state = *[] {
+    auto* made = new LastFault;
+    guard_across_fork(made->mutex, LockRank::print);
+    return made;
+  }();
   return state;
 }
 

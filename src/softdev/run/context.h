@@ -111,7 +111,7 @@ struct CUctx_st {
 
   std::mutex mutex;  // guards the rest
   int references = 0;
-  std::uint64_t generation = 1;
+  std::atomic<std::uint64_t> generation{1};
   std::vector<CUevent> events;
   std::vector<CUmodule> modules;
 

@@ -5,9 +5,6 @@
 
 #include <new>
 
-#include "softdev/run/no_sanitize.h"
-#include "softdev/run/switch.h"
-
 #if defined(__SANITIZE_ADDRESS__)
 extern "C" void __asan_unpoison_memory_region(const volatile void* address, std::size_t size);
 #endif
@@ -143,15 +140,6 @@ TD_ON_WARP_STACK void Executor::run_single_warp(WarpFunction function) {
   reductions_[0] = reductions_[1] = {};
   current_warp_ = &warp;
   function(&frame_, 0);
-}
-
-TD_ON_WARP_STACK void Executor::barrier() {
-  Warp* warp = current_warp_;
-  ++warp->barriers;
-  Warp* next = warp->next;
-  if (next == warp) return;
-  current_warp_ = next;
-  td_switch(&warp->stack_pointer, next->stack_pointer);
 }
 
 TD_ON_WARP_STACK std::uint32_t Executor::barrier_reduce(std::uint32_t mask, std::uint32_t predicate,

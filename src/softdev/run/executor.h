@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "softdev/run/no_sanitize.h"
+#include "softdev/run/switch.h"
 #include "softdev/simt/kernel_abi.h"
 
 struct CUctx_st;
@@ -72,7 +74,14 @@ class Executor {
   void run_single_warp(WarpFunction function);
 
   // For td_rt_*: called on a warp's stack.
-  void barrier();
+  TD_ON_WARP_STACK void barrier() {
+    Warp* warp = current_warp_;
+    ++warp->barriers;
+    Warp* next = warp->next;
+    if (next == warp) return;
+    current_warp_ = next;
+    td_switch(&warp->stack_pointer, next->stack_pointer);
+  }
   std::uint32_t barrier_reduce(std::uint32_t mask, std::uint32_t predicate, std::uint32_t kind);
   [[noreturn]] void warp_finished();
   [[noreturn]] void leave_now(const Leave& leave);

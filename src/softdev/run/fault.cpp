@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "softdev/jit/code_space.h"
+#include "softdev/run/fork.h"
 #include "softdev/run/memory.h"
 #include "softdev/run/no_sanitize.h"
 #include "softdev/run/switch.h"
@@ -35,10 +36,15 @@ struct Previous {
 };
 // By signal number; written under install_mutex, read by handlers.
 Previous previous[NSIG];
+std::atomic<bool> chaining[NSIG];
 std::atomic<int> interrupt_number{0};
 
 std::mutex& install_mutex() {
-  static std::mutex& mutex = *new std::mutex;
+  static std::mutex& mutex = *[] {
+    auto* made = new std::mutex;
+    guard_across_fork(*made, LockRank::print);
+    return made;
+  }();
   return mutex;
 }
 
@@ -56,17 +62,24 @@ void recover_at(ucontext_t* context, void* recovery) {
 // Hands a signal to whoever had it before us.
 void chain(int signal, siginfo_t* info, void* context) {
   const struct sigaction& action = previous[signal].action;
-  if (action.sa_flags & SA_SIGINFO) {
-    action.sa_sigaction(signal, info, context);
-  } else if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) {
+  // A handler that restores "the previous one" (us) and raises the signal again has had its turn.
+  bool raised_again = info->si_code <= 0 && chaining[signal].load();
+  bool by_default = !(action.sa_flags & SA_SIGINFO) && (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN);
+  if (raised_again || by_default) {
     // The instruction runs again and ends the process the ordinary way.
     struct sigaction standard = {};
     standard.sa_handler = SIG_DFL;
     sigaction(signal, &standard, nullptr);
     if (info->si_code <= 0) raise(signal);
+    return;
+  }
+  chaining[signal] = true;
+  if (action.sa_flags & SA_SIGINFO) {
+    action.sa_sigaction(signal, info, context);
   } else {
     action.sa_handler(signal);
   }
+  chaining[signal] = false;
 }
 
 TD_ON_WARP_STACK void on_fault(int signal, siginfo_t* info, void* raw_context) {
@@ -203,6 +216,18 @@ void install_fault_handlers() {
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
   sigemptyset(&ours.sa_mask);
   sigaction(interrupt, &ours, nullptr);
+}
+
+void keep_fault_handlers() {
+  constexpr std::uint64_t kCycles = 1000000;  // well under a millisecond
+  static std::atomic<std::uint64_t> checked{0};
+  std::uint64_t now = __builtin_ia32_rdtsc();
+  if (now - checked.load(std::memory_order_relaxed) < kCycles) return;
+  checked.store(now, std::memory_order_relaxed);
+  struct sigaction present = {};
+  if (sigaction(SIGSEGV, nullptr, &present) == 0 &&
+      !((present.sa_flags & SA_SIGINFO) && present.sa_sigaction == on_fault))
+    install_fault_handlers();
 }
 
 void ensure_alternate_stack() {

@@ -19,6 +19,9 @@ namespace td::softdev {
 
 // Idempotent; puts our handlers (back) on top.
 void install_fault_handlers();
+// Called with each launch: a program may install handlers of its own at any time (Python's faulthandler), which must not
+// take kernels' faults for crashes. Looks at most every half millisecond.
+void keep_fault_handlers();
 // The signal that makes a thread leave generated code.
 int interrupt_signal();
 // The calling thread needs a stack for handlers before it runs generated code.

@@ -3,37 +3,49 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <utility>
-#include <vector>
+#include <array>
+#include <atomic>
 
 namespace td::softdev {
 
 namespace {
 
-struct ForkState {
-  std::mutex mutex;
-  std::vector<std::pair<LockRank, std::mutex*>> locks;
-  std::vector<void (*)()> adopters;
+// Registering takes no lock, since callers may hold some of those that are registered.
+struct Row {
+  std::mutex* mutex = nullptr;
+  LockRank rank = LockRank::context;
 };
+constexpr std::size_t kMaxLocks = 512;  // two a context, a dozen besides
+std::array<Row, kMaxLocks> rows;
+std::array<std::atomic<bool>, kMaxLocks> filled;
+std::atomic<std::size_t> used{0};
 
-ForkState& state() {
-  static ForkState& instance = *new ForkState;
-  return instance;
-}
+std::atomic<void (*)()> adopter{nullptr};
+
+// What prepare() locked, in order. Only the forking thread touches it, between prepare() and unlock_all().
+std::array<std::mutex*, kMaxLocks> locked;
+std::size_t locked_count = 0;
+std::mutex forking;
 
 void prepare() {
-  state().mutex.lock();
-  for (auto& [rank, mutex] : state().locks) mutex->lock();
+  forking.lock();
+  locked_count = 0;
+  std::size_t count = std::min(used.load(), kMaxLocks);
+  for (int rank = 0; rank <= static_cast<int>(LockRank::last); ++rank)
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!filled[i].load(std::memory_order_acquire) || static_cast<int>(rows[i].rank) != rank) continue;
+      rows[i].mutex->lock();
+      locked[locked_count++] = rows[i].mutex;
+    }
 }
 
 void unlock_all() {
-  auto& locks = state().locks;
-  for (auto it = locks.rbegin(); it != locks.rend(); ++it) it->second->unlock();
-  state().mutex.unlock();
+  while (locked_count > 0) locked[--locked_count]->unlock();
+  forking.unlock();
 }
 
 void child() {
-  for (auto* adopt : state().adopters) adopt();
+  if (auto* adopt = adopter.load()) adopt();
   unlock_all();
 }
 
@@ -46,16 +58,15 @@ void install() {
 
 void guard_across_fork(std::mutex& mutex, LockRank rank) {
   install();
-  std::lock_guard lock(state().mutex);
-  auto& locks = state().locks;
-  auto at = std::upper_bound(locks.begin(), locks.end(), rank, [](LockRank r, const auto& row) { return r < row.first; });
-  locks.insert(at, {rank, &mutex});
+  std::size_t at = used.fetch_add(1);
+  if (at >= kMaxLocks) return;
+  rows[at] = {&mutex, rank};
+  filled[at].store(true, std::memory_order_release);
 }
 
 void on_fork_child(void (*adopt)()) {
   install();
-  std::lock_guard lock(state().mutex);
-  state().adopters.push_back(adopt);
+  adopter = adopt;
 }
 
 }  // namespace td::softdev

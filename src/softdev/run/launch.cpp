@@ -126,6 +126,7 @@ CUresult check_launch(const CUfunc_st& function, const LaunchShape& shape) {
 }
 
 void launch(CUfunction function, const LaunchShape& shape, CUstream stream, const unsigned char* params) {
+  keep_fault_handlers();
   Ref<Op> op(new LaunchOp(function, shape, params));
   Scheduler::get().enqueue(stream->queue, *op);
 }

@@ -55,11 +55,8 @@ class Arena {
   std::string describe(std::uintptr_t address);
   bool in_range(std::uintptr_t address) const { return address - range_ < range_bytes_; }
 
-  std::mutex& mutex() { return mutex_; }
-
  private:
   Arena();
-  struct Chunk;
   bool carve(int device, std::size_t bytes, std::uintptr_t* address);
   std::uintptr_t place(std::size_t bytes);
   CUresult map_island(int device, std::size_t bytes, std::size_t alignment, std::uintptr_t* address);
