@@ -180,6 +180,10 @@ TEST_F(Blas, KeepsItsPlaceInTheStream) {
   driver::StreamState stream(device(), handle, false);
   Buffer a(4 * 64 * 64), c(4 * 64 * 64);
   ASSERT_EQ(api().cuMemsetD8(a, 0, 4 * 64 * 64), cuda::CUDA_SUCCESS);
+  // Once before the gate: the library's start, and the first use of a kernel, may wait for the
+  // device.
+  ASSERT_EQ(api().cuMemsetD32(c, 0, 16), cuda::CUDA_SUCCESS);
+  gemm(stream, DType::float32, 64, 64, 64, {a, 64}, {a, 64}, {c, 64});
   ASSERT_EQ(api().cuCtxSynchronize(), cuda::CUDA_SUCCESS);
   Gate gate;
   gate.hold(handle);

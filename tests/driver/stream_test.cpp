@@ -15,6 +15,15 @@ double seconds_since(Clock::time_point start) {
 
 class Streams : public DriverTest {
  protected:
+  // A driver may load its own fill and copy kernels on first use, and wait for the device then: not
+  // behind a gate.
+  void SetUp() override {
+    DriverTest::SetUp();
+    Buffer memory(4096);
+    ASSERT_EQ(api().cuMemsetD8(memory, 0, 4096), cuda::CUDA_SUCCESS);
+    ASSERT_EQ(api().cuMemcpyDtoD(memory, memory + 2048, 2048), cuda::CUDA_SUCCESS);
+    ASSERT_EQ(api().cuCtxSynchronize(), cuda::CUDA_SUCCESS);
+  }
   bool pending(CUstream stream) {
     CUresult result = api().cuStreamQuery(stream);
     EXPECT_TRUE(result == cuda::CUDA_SUCCESS || result == cuda::CUDA_ERROR_NOT_READY) << result;
