@@ -124,6 +124,7 @@ bool same_steps(const View& a, const View& b) {
 Array converted(const Array& x, DType dtype, char order) {
   const View& v = view_of(x);
   std::size_t bytes = itemsize(dtype);
+  Recording recording(*v.storage->device());
   if (order == 'A') order = x.f_contiguous() && !x.c_contiguous() ? 'F' : 'C';
   auto node = copy_node(read(v, v.shape, dtype), v.shape, dtype);
   if (order != 'C' && order != 'F' && order != 'K')
@@ -163,6 +164,7 @@ Array apply(Op op, std::span<const Operand> operands, const Array& out, std::opt
     }
   }
   array::Loop loop = array::resolve(op, types, dtype);
+  array::Recording recording(*device);
   if (out) shapes.push_back(&out.shape());
   auto node = std::make_shared<Node>();
   node->kind = Node::Kind::map;
@@ -191,6 +193,7 @@ Array apply(Op op, std::span<const Operand> operands, const Array& out, std::opt
 void copy_into(const Array& out, const Operand& value) {
   const View& target = view_of(out);
   if (!out.writeable()) throw ValueError("assignment destination is read-only");
+  array::Recording recording(*target.storage->device());
   Input input;
   if (const Array* a = std::get_if<Array>(&value)) {
     View source = array::without_leading_ones(view_of(*a), target.shape.size());
@@ -255,6 +258,7 @@ Array reduce(Reduction reduction, const Array& x, const std::optional<Axes>& axe
   }
   check_not_empty(row, count, array::size_of(kept));
   if (out) array::check_out(row.label, out, shown, types.result);
+  array::Recording recording(*v.storage->device());
   node->inputs[0] = array::read(v, v.shape, types.input);
   node->result = types.result;
   node->out.shape = kept;

@@ -54,6 +54,7 @@ void flush_queue(driver::DeviceState& device, Queue& queue) {
     fuse::launch_nodes(device, queue.stream, nodes);
   } catch (...) {
     for (auto& node : nodes) {
+      if (node->launched) continue;
       if (node->in_place()) node->out.storage->fail(std::current_exception());
       else if (auto storage = node->fresh.lock()) storage->fail(std::current_exception());
     }
@@ -69,6 +70,8 @@ void flush_queue(driver::DeviceState& device, Queue& queue) {
 }();
 
 }  // namespace
+
+Recording::Recording(driver::DeviceState& device) : lock_(queue_of(device).mutex) {}
 
 CUdeviceptr Storage::address() {
   if (error_) std::rethrow_exception(error_);
@@ -95,8 +98,6 @@ Input read(const View& view, const Shape& shape, DType loop) {
   Input input;
   input.loop = loop;
   input.view = view;
-  // Only this thread's queue could race here; `record` runs under the same lock order, so a stale writer is impossible
-  // within a thread, and arrays shared between threads need the caller's synchronisation as NumPy's do.
   Node* writer = view.storage->writer;
   if (writer && view.shape == shape) {
     const View& out = writer->out;
@@ -116,7 +117,6 @@ Input read(const View& view, const Shape& shape, DType loop) {
 
 void record(const std::shared_ptr<driver::DeviceState>& device, std::shared_ptr<Node> node) {
   Queue& queue = queue_of(*device);
-  std::lock_guard lock(queue.mutex);
   CUstream stream = driver::current_stream(device)->handle();
   if (!queue.nodes.empty() && queue.stream != stream) flush_queue(*device, queue);
   queue.stream = stream;

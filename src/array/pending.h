@@ -35,12 +35,23 @@ struct Node : std::enable_shared_from_this<Node> {
   // `fresh`, held by the arrays that show it, and `out` is its layout. Reductions: `out` is over the kept axes, in order.
   View out;
   std::weak_ptr<Storage> fresh;
+  bool launched = false;
   bool in_place() const { return out.storage != nullptr; }
 };
 
-// Adds a node. Flushes when the queue has become long.
+// Holds the queue of a device while an operation is recorded: between `read` and `record` no other thread may launch
+// the nodes that are referred to.
+class Recording {
+ public:
+  explicit Recording(driver::DeviceState& device);
+
+ private:
+  std::unique_lock<std::recursive_mutex> lock_;
+};
+
+// Adds a node. Flushes when the queue has become long. Within a Recording.
 void record(const std::shared_ptr<driver::DeviceState>& device, std::shared_ptr<Node> node);
-// An operand as a node's input: a pending node's value where the view shows exactly that, else a leaf.
+// An operand as a node's input: a pending node's value where the view shows exactly that, else a leaf. Within a Recording.
 Input read(const View& view, const Shape& shape, DType loop);
 
 // Launches everything pending on the device.

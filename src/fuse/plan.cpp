@@ -306,6 +306,7 @@ class Planner {
     }
     if (program.reduces) launch_reduce(device_, stream_, program);
     else launch_map(device_, stream_, program);
+    for (int i : group.nodes) nodes_[i]->launched = true;
   }
 
   driver::DeviceState& device_;
