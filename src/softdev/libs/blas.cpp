@@ -13,7 +13,6 @@
 #include "softdev/libs/half.h"
 #include "softdev/libs/openblas.h"
 #include "softdev/run/context.h"
-#include "softdev/run/fork.h"
 #include "softdev/run/memory.h"
 
 struct cublasContext {
@@ -34,11 +33,7 @@ namespace {
 using namespace td::blas;
 
 HandlePool<cublasContext>& handles() {
-  static auto& pool = *[] {
-    auto* made = new HandlePool<cublasContext>;
-    guard_across_fork(made->mutex(), LockRank::handles);
-    return made;
-  }();
+  static auto& pool = *new HandlePool<cublasContext>;
   return pool;
 }
 

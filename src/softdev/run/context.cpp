@@ -13,20 +13,12 @@ namespace td::softdev {
 namespace {
 
 HandlePool<CUstream_st>& stream_pool() {
-  static auto& pool = *[] {
-    auto* made = new HandlePool<CUstream_st>;
-    guard_across_fork(made->mutex(), LockRank::handles);
-    return made;
-  }();
+  static auto& pool = *new HandlePool<CUstream_st>;
   return pool;
 }
 
 HandlePool<CUevent_st>& event_pool() {
-  static auto& pool = *[] {
-    auto* made = new HandlePool<CUevent_st>;
-    guard_across_fork(made->mutex(), LockRank::handles);
-    return made;
-  }();
+  static auto& pool = *new HandlePool<CUevent_st>;
   return pool;
 }
 

@@ -15,16 +15,18 @@
 #include <vector>
 
 #include "base/cuda_abi.h"
+#include "softdev/run/fork.h"
 #include "softdev/run/scheduler.h"
 
 namespace td::softdev {
 
 class PrintBuffer;
 
-// Objects behind handles. Thread-safe. T has a default constructor, `alive`, and clear() that makes it as new.
+// Objects behind handles. Thread-safe; lives for ever. T has a default constructor, `alive`, and clear() that makes it as new.
 template <class T>
 class HandlePool {
  public:
+  HandlePool() { guard_across_fork(mutex_, LockRank::handles); }
   T* make() {
     std::lock_guard lock(mutex_);
     if (free_.empty()) {
@@ -41,7 +43,6 @@ class HandlePool {
     std::lock_guard lock(mutex_);
     free_.push_back(object);
   }
-  std::mutex& mutex() { return mutex_; }
 
  private:
   std::mutex mutex_;

@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "softdev/jit/lower_image.h"
 #include "softdev/run/fault.h"
-#include "softdev/run/fork.h"
 #include "softdev/run/memory.h"
 
 namespace td::softdev {
@@ -17,11 +16,7 @@ using namespace td::cuda;
 
 template <class T>
 HandlePool<T>& pool() {
-  static auto& instance = *[] {
-    auto* made = new HandlePool<T>;
-    guard_across_fork(made->mutex(), LockRank::handles);
-    return made;
-  }();
+  static auto& instance = *new HandlePool<T>;
   return instance;
 }
 
