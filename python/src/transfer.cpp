@@ -10,8 +10,7 @@ namespace {
 class HostView {
  public:
   HostView(nb::handle object, bool writable) {
-    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_STRIDED | (writable ? PyBUF_WRITABLE : 0)) !=
-        0)
+    if (PyObject_GetBuffer(object.ptr(), &view_, writable ? PyBUF_STRIDED : PyBUF_STRIDED_RO) != 0)
       throw nb::python_error();
     shape.assign(view_.shape, view_.shape + view_.ndim);
     strides.assign(view_.strides, view_.strides + view_.ndim);
