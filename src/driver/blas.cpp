@@ -157,9 +157,7 @@ struct GemmRow {
   cublasStatus_t (*run)(const Call& call);
 };
 
-bool always(const BlasApi&) {
-  return true;
-}
+bool always(const BlasApi&) { return true; }
 
 constexpr GemmRow kGemm[] = {
     {DType::float32, "cublasSgemm", always, [](const Call& x) { return run(x, 1.0f, 0.0f); }},

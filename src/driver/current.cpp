@@ -63,9 +63,7 @@ void set_current_stream(std::shared_ptr<StreamState> stream) {
   thread_state().streams.push_back(std::move(stream));
 }
 
-void set_flush_hook(void (*flush)(DeviceState&)) {
-  flush_hook = flush;
-}
+void set_flush_hook(void (*flush)(DeviceState&)) { flush_hook = flush; }
 
 void flush_pending(DeviceState& device) {
   if (auto* flush = flush_hook.load(std::memory_order_acquire)) flush(device);

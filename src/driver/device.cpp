@@ -11,13 +11,9 @@ namespace td {
 
 using driver::DeviceState;
 
-Device Device::current() {
-  return Device(driver::current_device());
-}
+Device Device::current() { return Device(driver::current_device()); }
 
-Device Device::from_name(std::string_view name) {
-  return Device(driver::select_device(name));
-}
+Device Device::from_name(std::string_view name) { return Device(driver::select_device(name)); }
 
 std::vector<Device> Device::all() {
   std::vector<Device> devices;
@@ -33,9 +29,7 @@ void Device::use() const {
   state_->make_current();
 }
 
-std::string Device::name() const {
-  return state_->name();
-}
+std::string Device::name() const { return state_->name(); }
 
 std::string Device::description() const {
   char text[256] = {};
@@ -43,21 +37,13 @@ std::string Device::description() const {
   return text;
 }
 
-std::string Device::evidence() const {
-  return state_->provider().evidence;
-}
+std::string Device::evidence() const { return state_->provider().evidence; }
 
-bool Device::is_software() const {
-  return state_->provider().software;
-}
+bool Device::is_software() const { return state_->provider().software; }
 
-int Device::ordinal() const {
-  return state_->ordinal();
-}
+int Device::ordinal() const { return state_->ordinal(); }
 
-int Device::attribute(int cuda_attribute) const {
-  return state_->attribute(cuda_attribute);
-}
+int Device::attribute(int cuda_attribute) const { return state_->attribute(cuda_attribute); }
 
 std::pair<int, int> Device::compute_capability() const {
   return {attribute(cuda::COMPUTE_CAPABILITY_MAJOR), attribute(cuda::COMPUTE_CAPABILITY_MINOR)};
@@ -76,8 +62,6 @@ void Device::synchronize() const {
   TD_CALL(*state_, cuCtxSynchronize);
 }
 
-void Device::reset() const {
-  state_->reset();
-}
+void Device::reset() const { state_->reset(); }
 
 }  // namespace td

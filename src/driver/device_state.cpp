@@ -56,9 +56,7 @@ DeviceState::DeviceState(const Provider& provider, int ordinal)
 
 DeviceState::~DeviceState() = default;
 
-std::string DeviceState::name() const {
-  return base::cat(provider_.prefix, ":", ordinal_);
-}
+std::string DeviceState::name() const { return base::cat(provider_.prefix, ":", ordinal_); }
 
 void DeviceState::make_current() {
   // Asked each time: other libraries of the process may have switched contexts on this thread.

@@ -36,9 +36,7 @@ bool nvidia_card_visible() {
   return false;
 }
 
-bool in_container() {
-  return exists("/.dockerenv") || exists("/run/.containerenv");
-}
+bool in_container() { return exists("/.dockerenv") || exists("/run/.containerenv"); }
 
 bool on_wsl() {
   return first_line("/proc/sys/kernel/osrelease").find("icrosoft") != std::string::npos;

@@ -43,9 +43,7 @@ ResultRow describe(const DeviceState& device, CUresult result) {
   return row;
 }
 
-bool is_kernel_fault(CUresult result) {
-  return result >= 700 && result < 720;
-}
+bool is_kernel_fault(CUresult result) { return result >= 700 && result < 720; }
 
 std::string memory_sizes(const DeviceState& device) {
   std::size_t free = 0, total = 0;

@@ -56,13 +56,9 @@ bool Event::done() const {
   return true;
 }
 
-void* Event::handle() const {
-  return state_->handle();
-}
+void* Event::handle() const { return state_->handle(); }
 
-Device Event::device() const {
-  return Device(state_->device_ptr());
-}
+Device Event::device() const { return Device(state_->device_ptr()); }
 
 float elapsed_time(const Event& start, const Event& end) {
   driver::DeviceState& device = start.state()->device();

@@ -90,9 +90,7 @@ std::string file_of_link(void* handle) {
   return error ? std::string(map->l_name) : real.string();
 }
 
-bool is_stub_folder(const std::string& file) {
-  return file.find("/stubs/") != std::string::npos;
-}
+bool is_stub_folder(const std::string& file) { return file.find("/stubs/") != std::string::npos; }
 
 void finish(Library& library, void* handle, const std::string& name) {
   library.handle = handle;

@@ -417,29 +417,17 @@ void MemoryPool::Impl::forget() {
 // ---- the public face ----
 
 MemoryPool::MemoryPool(DeviceState& device) : impl_(std::make_unique<Impl>(device)) {}
-MemoryPool::~MemoryPool() {
-  impl_->forget();
-}
+MemoryPool::~MemoryPool() { impl_->forget(); }
 CUdeviceptr MemoryPool::allocate(std::size_t bytes, CUstream stream) {
   return impl_->allocate(bytes, stream);
 }
 void MemoryPool::free(CUdeviceptr address, CUstream stream) noexcept {
   if (address) impl_->free(address, stream);
 }
-void MemoryPool::retire_stream(CUstream stream) noexcept {
-  impl_->retire_stream(stream);
-}
-void MemoryPool::free_all_blocks() {
-  impl_->free_all_blocks();
-}
-void MemoryPool::set_limit(std::size_t bytes) {
-  impl_->set_limit(bytes);
-}
-PoolStatistics MemoryPool::statistics() const {
-  return impl_->statistics();
-}
-void MemoryPool::forget() {
-  impl_->forget();
-}
+void MemoryPool::retire_stream(CUstream stream) noexcept { impl_->retire_stream(stream); }
+void MemoryPool::free_all_blocks() { impl_->free_all_blocks(); }
+void MemoryPool::set_limit(std::size_t bytes) { impl_->set_limit(bytes); }
+PoolStatistics MemoryPool::statistics() const { return impl_->statistics(); }
+void MemoryPool::forget() { impl_->forget(); }
 
 }  // namespace td::driver

@@ -106,8 +106,6 @@ const Provider& software_provider() {
   return provider;
 }
 
-std::vector<Rung> discovery(const Provider& provider) {
-  return provider.rungs;
-}
+std::vector<Rung> discovery(const Provider& provider) { return provider.rungs; }
 
 }  // namespace td::driver

@@ -84,9 +84,7 @@ std::shared_ptr<DeviceState> select_auto() {
 
 }  // namespace
 
-void set_device_check(bool (*check)(DeviceState&, std::string*)) {
-  device_check = check;
-}
+void set_device_check(bool (*check)(DeviceState&, std::string*)) { device_check = check; }
 
 std::shared_ptr<DeviceState> select_device(std::string_view name) {
   if (name == "auto" || name.empty()) {

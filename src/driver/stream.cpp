@@ -31,9 +31,7 @@ CUstream StreamState::handle() const {
 
 }  // namespace driver
 
-Stream Stream::current() {
-  return Stream(driver::current_stream(driver::current_device()));
-}
+Stream Stream::current() { return Stream(driver::current_stream(driver::current_device())); }
 
 Stream Stream::default_stream(const Device& device) {
   return Stream(std::make_shared<driver::StreamState>(device.state(), nullptr, false));
@@ -48,9 +46,7 @@ Stream Stream::create(const Device& device, bool non_blocking) {
   return Stream(std::make_shared<driver::StreamState>(device.state(), handle, true));
 }
 
-void Stream::use() const {
-  driver::set_current_stream(state_);
-}
+void Stream::use() const { driver::set_current_stream(state_); }
 
 void Stream::synchronize() const {
   driver::DeviceState& device = state_->device();
@@ -77,12 +73,8 @@ void Stream::wait(const Event& event) const {
   TD_CALL(device, cuStreamWaitEvent, state_->handle(), event.state()->handle(), 0);
 }
 
-void* Stream::handle() const {
-  return state_->handle();
-}
+void* Stream::handle() const { return state_->handle(); }
 
-Device Stream::device() const {
-  return Device(state_->device_ptr());
-}
+Device Stream::device() const { return Device(state_->device_ptr()); }
 
 }  // namespace td

@@ -276,9 +276,7 @@ void Stager::upload(const StreamState& stream, CUdeviceptr to, const char* from,
 void Stager::download(const StreamState& stream, char* to, CUdeviceptr from, std::size_t bytes) {
   impl_->copy(stream, from, to, bytes, false);
 }
-void Stager::forget() {
-  impl_->forget();
-}
+void Stager::forget() { impl_->forget(); }
 
 void upload(const StreamState& stream, CUdeviceptr device, const void* host, std::size_t bytes) {
   if (bytes) stream.device().stager().upload(stream, device, static_cast<const char*>(host), bytes);

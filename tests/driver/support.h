@@ -19,9 +19,7 @@ namespace td::test {
 // The provider under test. Its table counts calls (coverage.h), so tests call the driver through
 // here only.
 const driver::Provider& provider();
-inline const driver::Api& api() {
-  return provider().api;
-}
+inline const driver::Api& api() { return provider().api; }
 
 // The state of device 0, current on the calling thread.
 std::shared_ptr<driver::DeviceState> device();
