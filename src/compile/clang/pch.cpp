@@ -7,6 +7,7 @@
 #include "clang/Basic/Version.h"
 #include "clang/Frontend/FrontendActions.h"
 #include "clang/Lex/Preprocessor.h"
+#include "clang/Sema/Sema.h"
 #include "clang/Serialization/ASTWriter.h"
 #include "compile/clang/files.h"
 #include "compile/clang/frontend.h"
@@ -30,6 +31,33 @@ struct FileHeader {
   std::uint64_t checksum = 0;
 };
 
+// Access to a private member of Sema, by the rule that an explicit instantiation may name one.
+llvm::SmallSetVector<Decl*, 4>& deferred_checks(Sema& sema);
+template <auto member>
+struct DeferredChecks {
+  friend llvm::SmallSetVector<Decl*, 4>& deferred_checks(Sema& sema) { return sema.*member; }
+};
+template struct DeferredChecks<&Sema::DeclsToCheckForDeferredDiags>;
+
+// Clang notes every device function for a check at the end of the translation unit, and a
+// precompiled header keeps the notes: each user's compile would then read all our functions back.
+// They have passed the check already.
+class Writer : public PCHGenerator {
+ public:
+  using PCHGenerator::PCHGenerator;
+  void InitializeSema(Sema& sema) override {
+    sema_ = &sema;
+    PCHGenerator::InitializeSema(sema);
+  }
+  void HandleTranslationUnit(ASTContext& context) override {
+    deferred_checks(*sema_).clear();
+    PCHGenerator::HandleTranslationUnit(context);
+  }
+
+ private:
+  Sema* sema_ = nullptr;
+};
+
 class PrecompileAction : public ASTFrontendAction {
  public:
   std::shared_ptr<PCHBuffer> result = std::make_shared<PCHBuffer>();
@@ -37,9 +65,9 @@ class PrecompileAction : public ASTFrontendAction {
  protected:
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance& instance, StringRef) override {
     // No time stamps: the same prelude gives the same bytes.
-    return std::make_unique<PCHGenerator>(
-        instance.getPreprocessor(), instance.getModuleCache(), kPchFile, "", result,
-        instance.getFrontendOpts().ModuleFileExtensions, false, false);
+    return std::make_unique<Writer>(instance.getPreprocessor(), instance.getModuleCache(), kPchFile,
+                                    "", result, instance.getFrontendOpts().ModuleFileExtensions,
+                                    false, false);
   }
   TranslationUnitKind getTranslationUnitKind() override { return TU_Prefix; }
   bool hasASTFileSupport() const override { return false; }

@@ -32,29 +32,23 @@ struct __attribute__((aligned(4))) __half2 {
 };
 typedef __half2 half2;
 
-#define __TD_OPERATOR(op)                                             \
-  __TD_FN constexpr __half operator op(__half x, __half y) {          \
-    return __half((float)x op(float) y);                              \
-  }                                                                   \
-  __TD_FN constexpr __half& operator op##=(__half & x, __half y) {    \
-    return x = x op y;                                                \
-  }                                                                   \
-  __TD_FN constexpr __half2 operator op(__half2 x, __half2 y) {       \
-    return __half2(x.x op y.x, x.y op y.y);                           \
-  }                                                                   \
-  __TD_FN constexpr __half2& operator op##=(__half2 & x, __half2 y) { \
-    return x = x op y;                                                \
-  }
+#define __TD_OPERATOR(op)                                                               \
+  __TD_FN constexpr __half operator op(__half x, __half y) {                            \
+    return __half((float)x op(float) y);                                                \
+  }                                                                                     \
+  __TD_FN constexpr __half& operator op##=(__half & x, __half y) { return x = x op y; } \
+  __TD_FN constexpr __half2 operator op(__half2 x, __half2 y) {                         \
+    return __half2(x.x op y.x, x.y op y.y);                                             \
+  }                                                                                     \
+  __TD_FN constexpr __half2& operator op##=(__half2 & x, __half2 y) { return x = x op y; }
 __TD_OPERATOR(+)
 __TD_OPERATOR(-)
 __TD_OPERATOR(*)
 __TD_OPERATOR(/)
 #undef __TD_OPERATOR
 
-#define __TD_OPERATOR(op)                                  \
-  __TD_FN constexpr bool operator op(__half x, __half y) { \
-    return (float)x op(float) y;                           \
-  }
+#define __TD_OPERATOR(op) \
+  __TD_FN constexpr bool operator op(__half x, __half y) { return (float)x op(float) y; }
 __TD_OPERATOR(==)
 __TD_OPERATOR(!=)
 __TD_OPERATOR(<)
@@ -62,21 +56,11 @@ __TD_OPERATOR(<=)
 __TD_OPERATOR(>)
 __TD_OPERATOR(>=)
 #undef __TD_OPERATOR
-__TD_FN constexpr __half operator-(__half x) {
-  return __half((_Float16)-x.__td_value);
-}
-__TD_FN constexpr __half operator+(__half x) {
-  return x;
-}
-__TD_FN constexpr __half2 operator-(__half2 v) {
-  return __half2(-v.x, -v.y);
-}
-__TD_FN constexpr __half& operator++(__half& x) {
-  return x = x + __half(1.0f);
-}
-__TD_FN constexpr __half& operator--(__half& x) {
-  return x = x - __half(1.0f);
-}
+__TD_FN constexpr __half operator-(__half x) { return __half((_Float16)-x.__td_value); }
+__TD_FN constexpr __half operator+(__half x) { return x; }
+__TD_FN constexpr __half2 operator-(__half2 v) { return __half2(-v.x, -v.y); }
+__TD_FN constexpr __half& operator++(__half& x) { return x = x + __half(1.0f); }
+__TD_FN constexpr __half& operator--(__half& x) { return x = x - __half(1.0f); }
 
 // x*y is exact in double and the sum has one rounding there; a second one, to 11 bits, would err
 // only on a tie that the first one made, so the sum is rounded to odd first.
@@ -93,9 +77,7 @@ __TD_FN __half __td_half_fma(__half x, __half y, __half z) {
 }
 
 #define TD_HALF(result, name, params, expression, test) \
-  __TD_FN result name params {                          \
-    return expression;                                  \
-  }
+  __TD_FN result name params { return expression; }
 #include "device_builtins.def"
 
 // A compare-and-swap loop on 16 bits.

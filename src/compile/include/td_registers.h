@@ -4,17 +4,13 @@
 #pragma clang system_header
 #include "td_vectors.h"
 
-#define TD_SREG(object, field, builtin)             \
-  __TD_FN unsigned __td_read_##object##_##field() { \
-    return builtin();                               \
-  }
+#define TD_SREG(object, field, builtin) \
+  __TD_FN unsigned __td_read_##object##_##field() { return builtin(); }
 #include "device_builtins.def"
 
 #define TD_REGISTER_FIELD(object, field)                       \
   __declspec(property(get = __td_get_##field)) unsigned field; \
-  __TD_FN unsigned __td_get_##field() {                        \
-    return __td_read_##object##_##field();                     \
-  }
+  __TD_FN unsigned __td_get_##field() { return __td_read_##object##_##field(); }
 
 #define TD_REGISTER_OBJECT(object)                                                 \
   struct __td_type_##object {                                                      \

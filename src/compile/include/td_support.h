@@ -24,18 +24,16 @@ struct __td_anything {
 };
 
 // Shuffles move 32 bits; a 64-bit value goes in two halves. `c` is PTX's clamp and segment mask.
-#define TD_SHUFFLE_MODE(mode)                                                                 \
-  template <class T>                                                                          \
-  __TD_FN T __td_shuffle_##mode(unsigned mask, T value, int lane, int c) {                    \
-    if constexpr (sizeof(T) == 4) {                                                           \
-      const int bits = __builtin_bit_cast(int, value);                                        \
-      return __builtin_bit_cast(T, __nvvm_shfl_sync_##mode##_i32(mask, bits, lane, c));       \
-    } else {                                                                                  \
-      const unsigned long long bits = __builtin_bit_cast(unsigned long long, value);          \
-      const int low = __nvvm_shfl_sync_##mode##_i32(mask, (int)bits, lane, c);                \
-      const int high = __nvvm_shfl_sync_##mode##_i32(mask, (int)(bits >> 32), lane, c);       \
-      return __builtin_bit_cast(T, (unsigned long long)(unsigned)high << 32 | (unsigned)low); \
-    }                                                                                         \
+// Functions, not templates: instances that our own headers use would be compiled with every kernel.
+#define TD_SHUFFLE_MODE(mode)                                                               \
+  __TD_FN unsigned __td_shuffle32_##mode(unsigned mask, unsigned value, int lane, int c) {  \
+    return (unsigned)__nvvm_shfl_sync_##mode##_i32(mask, (int)value, lane, c);              \
+  }                                                                                         \
+  __TD_FN unsigned long long __td_shuffle64_##mode(unsigned mask, unsigned long long value, \
+                                                   int lane, int c) {                       \
+    const unsigned low = __td_shuffle32_##mode(mask, (unsigned)value, lane, c);             \
+    const unsigned high = __td_shuffle32_##mode(mask, (unsigned)(value >> 32), lane, c);    \
+    return (unsigned long long)high << 32 | low;                                            \
   }
 TD_SHUFFLE_MODE(idx)
 TD_SHUFFLE_MODE(up)
@@ -43,17 +41,18 @@ TD_SHUFFLE_MODE(down)
 TD_SHUFFLE_MODE(bfly)
 #undef TD_SHUFFLE_MODE
 
-template <class T>
-__TD_FN T __td_exchange(T* p, T v) {
-  if constexpr (sizeof(T) == 4) {
-    return __builtin_bit_cast(
-        T, __atomic_exchange_n((unsigned*)p, __builtin_bit_cast(unsigned, v), __ATOMIC_RELAXED));
-  } else {
-    return __builtin_bit_cast(
-        T, __atomic_exchange_n((unsigned long long*)p, __builtin_bit_cast(unsigned long long, v),
-                               __ATOMIC_RELAXED));
+#define TD_EXCHANGE(T, Bits)                                                              \
+  __TD_FN T __td_exchange(T* p, T v) {                                                    \
+    return __builtin_bit_cast(                                                            \
+        T, __atomic_exchange_n((Bits*)p, __builtin_bit_cast(Bits, v), __ATOMIC_RELAXED)); \
   }
-}
+TD_EXCHANGE(int, unsigned)
+TD_EXCHANGE(unsigned, unsigned)
+TD_EXCHANGE(long long, unsigned long long)
+TD_EXCHANGE(unsigned long long, unsigned long long)
+TD_EXCHANGE(float, unsigned)
+TD_EXCHANGE(double, unsigned long long)
+#undef TD_EXCHANGE
 
 // C functions that Clang knows by these names.
 extern "C" {

@@ -3,31 +3,15 @@
 #pragma clang system_header
 #include "td_annotations.h"
 
-#define TD_VECTOR(name, T, align2, align4)                       \
-  struct name##1 {                                               \
-    T x;                                                         \
-  };                                                             \
-  struct __attribute__((aligned(align2))) name##2 {              \
-    T x, y;                                                      \
-  };                                                             \
-  struct name##3 {                                               \
-    T x, y, z;                                                   \
-  };                                                             \
-  struct __attribute__((aligned(align4))) name##4 {              \
-    T x, y, z, w;                                                \
-  };                                                             \
-  __TD_FN constexpr name##1 make_##name##1(T x) {                \
-    return {x};                                                  \
-  }                                                              \
-  __TD_FN constexpr name##2 make_##name##2(T x, T y) {           \
-    return {x, y};                                               \
-  }                                                              \
-  __TD_FN constexpr name##3 make_##name##3(T x, T y, T z) {      \
-    return {x, y, z};                                            \
-  }                                                              \
-  __TD_FN constexpr name##4 make_##name##4(T x, T y, T z, T w) { \
-    return {x, y, z, w};                                         \
-  }
+#define TD_VECTOR(name, T, align2, align4)                                      \
+  struct name##1 { T x; };                                                      \
+  struct __attribute__((aligned(align2))) name##2 { T x, y; };                  \
+  struct name##3 { T x, y, z; };                                                \
+  struct __attribute__((aligned(align4))) name##4 { T x, y, z, w; };            \
+  __TD_FN constexpr name##1 make_##name##1(T x) { return {x}; }                 \
+  __TD_FN constexpr name##2 make_##name##2(T x, T y) { return {x, y}; }         \
+  __TD_FN constexpr name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; } \
+  __TD_FN constexpr name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
 
 //        name       type                align of 2 and of 4
 TD_VECTOR(char, signed char, 2, 4)

@@ -34,16 +34,10 @@
   __TD_PURE float name##f(TD_PARAMS_##arity(float)) __asm__(float_symbol); \
   __TD_PURE float name(TD_PARAMS_##arity(float)) __asm__(float_symbol);    \
   TD_OVERLOADS_##arity(name)
-#define TD_MATH_INLINE(name, arity, double_body, float_body) \
-  __TD_FN double name(TD_PARAMS_##arity(double)) {           \
-    return double_body;                                      \
-  }                                                          \
-  __TD_FN float name##f(TD_PARAMS_##arity(float)) {          \
-    return float_body;                                       \
-  }                                                          \
-  __TD_FN float name(TD_PARAMS_##arity(float)) {             \
-    return float_body;                                       \
-  }                                                          \
+#define TD_MATH_INLINE(name, arity, double_body, float_body)             \
+  __TD_FN double name(TD_PARAMS_##arity(double)) { return double_body; } \
+  __TD_FN float name##f(TD_PARAMS_##arity(float)) { return float_body; } \
+  __TD_FN float name(TD_PARAMS_##arity(float)) { return float_body; }    \
   TD_OVERLOADS_##arity(name)
 
 #define TD_TYPES_UNSIGNED(M, name, expression) M(unsigned, name, expression)
@@ -56,43 +50,39 @@
   TD_TYPES_INTEGER(M, name, expression)   \
   M(float, name, expression)              \
   M(double, name, expression)
-#define TD_ATOMIC_ONE(T, name, expression) \
-  __TD_FN T name(T* p, T v) {              \
-    return expression;                     \
-  }                                        \
-  __TD_FN T name##_block(T* p, T v) {      \
-    return expression;                     \
-  }                                        \
-  __TD_FN T name##_system(T* p, T v) {     \
-    return expression;                     \
-  }
+#define TD_ATOMIC_ONE(T, name, expression)                 \
+  __TD_FN T name(T* p, T v) { return expression; }         \
+  __TD_FN T name##_block(T* p, T v) { return expression; } \
+  __TD_FN T name##_system(T* p, T v) { return expression; }
 
 #define TD_LIST(...) __VA_ARGS__
-#define TD_SHUFFLE_ONE(T, name, lane_params, lane, mode, clamp)                 \
-  __TD_FN T name(unsigned mask, T value, TD_LIST lane_params, int width = 32) { \
-    return __td_shuffle_##mode(mask, value, lane, (32 - width) << 8 | clamp);   \
+#define TD_SHUFFLE_ONE(T, Bits, size, name, lane_params, lane, mode, clamp)           \
+  __TD_FN T name(unsigned mask, T value, TD_LIST lane_params, int width = 32) {       \
+    const Bits bits = __builtin_bit_cast(Bits, value);                                \
+    return __builtin_bit_cast(                                                        \
+        T, __td_shuffle##size##_##mode(mask, bits, lane, (32 - width) << 8 | clamp)); \
   }
+#define TD_SHUFFLE_32(T, name, lane_params, lane, mode, clamp) \
+  TD_SHUFFLE_ONE(T, unsigned, 32, name, lane_params, lane, mode, clamp)
+#define TD_SHUFFLE_64(T, name, lane_params, lane, mode, clamp) \
+  TD_SHUFFLE_ONE(T, unsigned long long, 64, name, lane_params, lane, mode, clamp)
 
 #define TD_MATH(name, arity, space, how, double_body, float_body) \
   TD_MATH_##how(name, arity, double_body, float_body)
 #define TD_INLINE(result, name, params, expression, test) \
-  __TD_FN result name params {                            \
-    return expression;                                    \
-  }
+  __TD_FN result name params { return expression; }
 #define TD_EXACT(result, name, params, expression, test) \
-  __TD_FN result name params {                           \
-    _Pragma("clang fp contract(off)") return expression; \
-  }
+  __TD_FN result name params { _Pragma("clang fp contract(off)") return expression; }
 #define TD_BODY(result, name, params, test) __TD_FN result name params;
-#define TD_SHUFFLE(name, lane_params, lane, mode, clamp)                   \
-  TD_SHUFFLE_ONE(int, name, lane_params, lane, mode, clamp)                \
-  TD_SHUFFLE_ONE(unsigned, name, lane_params, lane, mode, clamp)           \
-  TD_SHUFFLE_ONE(long, name, lane_params, lane, mode, clamp)               \
-  TD_SHUFFLE_ONE(unsigned long, name, lane_params, lane, mode, clamp)      \
-  TD_SHUFFLE_ONE(long long, name, lane_params, lane, mode, clamp)          \
-  TD_SHUFFLE_ONE(unsigned long long, name, lane_params, lane, mode, clamp) \
-  TD_SHUFFLE_ONE(float, name, lane_params, lane, mode, clamp)              \
-  TD_SHUFFLE_ONE(double, name, lane_params, lane, mode, clamp)
+#define TD_SHUFFLE(name, lane_params, lane, mode, clamp)                  \
+  TD_SHUFFLE_32(int, name, lane_params, lane, mode, clamp)                \
+  TD_SHUFFLE_32(unsigned, name, lane_params, lane, mode, clamp)           \
+  TD_SHUFFLE_64(long, name, lane_params, lane, mode, clamp)               \
+  TD_SHUFFLE_64(unsigned long, name, lane_params, lane, mode, clamp)      \
+  TD_SHUFFLE_64(long long, name, lane_params, lane, mode, clamp)          \
+  TD_SHUFFLE_64(unsigned long long, name, lane_params, lane, mode, clamp) \
+  TD_SHUFFLE_32(float, name, lane_params, lane, mode, clamp)              \
+  TD_SHUFFLE_64(double, name, lane_params, lane, mode, clamp)
 #define TD_ATOMIC(name, types, expression) TD_TYPES_##types(TD_ATOMIC_ONE, name, expression)
 // "[treadle]" tells Messages where its own words begin.
 #define TD_UNSUPPORTED(name, what, test)                       \
@@ -116,6 +106,8 @@
 #undef TD_ATOMIC_ONE
 #undef TD_LIST
 #undef TD_SHUFFLE_ONE
+#undef TD_SHUFFLE_32
+#undef TD_SHUFFLE_64
 
 #include "td_bodies.h"
 #include "td_std.h"
