@@ -1,5 +1,5 @@
-// The operations on arrays as data: rows of tables/ops.def and tables/reductions.def. Bindings, documentation and tests
-// loop over these rows.
+// The operations on arrays as data: rows of tables/ops.def and tables/reductions.def. Bindings,
+// documentation and tests loop over these rows.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,17 @@ enum class Reduction : std::uint16_t {
 };
 
 // Facts that decide special treatment of an element-wise operation.
-enum class OpFlags : std::uint8_t { none, no_bool, compare, commutative, integer_power, true_division };
+enum class OpFlags : std::uint8_t {
+  none,
+  no_bool,
+  compare,
+  commutative,
+  integer_power,
+  true_division
+};
 
-// Where oracle tests draw operands from: any value of the dtype; |x| <= 8; x > 0; x >= 1; [-1, 1]; not 0; shift counts.
+// Where oracle tests draw operands from: any value of the dtype; |x| <= 8; x > 0; x >= 1; [-1, 1];
+// not 0; shift counts.
 enum class Domain : std::uint8_t { any, small, positive, from_one, unit, nonzero, shift };
 
 struct OpInfo {
@@ -61,21 +69,30 @@ struct ReductionInfo {
 
 inline constexpr OpInfo kOps[] = {
 #define TD_OP(name, signature, loops, body, dunder, aliases, numpy, flags, domain, u16, u32, u64) \
-  {Op::name, #name,          signature,      loops, body, dunder, aliases,                         \
+  {Op::name, #name,          signature,      loops, body, dunder, aliases,                        \
    numpy,    OpFlags::flags, Domain::domain, u16,   u32,  u64},
 #include "ops.def"
 };
 
 inline constexpr ReductionInfo kReductions[] = {
-#define TD_REDUCTION(name, functor, input, result, identity, aliases, numpy, label)         \
-  {Reduction::name, #name,         functor, ReductionInfo::Input::input,                    \
-   ReductionInfo::Result::result, identity != 0, aliases, numpy, label},
+#define TD_REDUCTION(name, functor, input, result, identity, aliases, numpy, label) \
+  {Reduction::name,                                                                 \
+   #name,                                                                           \
+   functor,                                                                         \
+   ReductionInfo::Input::input,                                                     \
+   ReductionInfo::Result::result,                                                   \
+   identity != 0,                                                                   \
+   aliases,                                                                         \
+   numpy,                                                                           \
+   label},
 #include "reductions.def"
 };
 
 inline constexpr std::span<const OpInfo> ops() { return kOps; }
 inline constexpr std::span<const ReductionInfo> reductions() { return kReductions; }
 constexpr const OpInfo& info(Op op) { return kOps[static_cast<std::size_t>(op)]; }
-constexpr const ReductionInfo& info(Reduction r) { return kReductions[static_cast<std::size_t>(r)]; }
+constexpr const ReductionInfo& info(Reduction r) {
+  return kReductions[static_cast<std::size_t>(r)];
+}
 
 }  // namespace td

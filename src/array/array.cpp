@@ -1,4 +1,5 @@
-// Methods of td::Array: facts and views. A view costs one small object and never touches the device.
+// Methods of td::Array: facts and views. A view costs one small object and never touches the
+// device.
 #include <algorithm>
 #include <numeric>
 
@@ -40,9 +41,11 @@ Array Array::reshape(const Shape& wanted) const {
   Shape shape = array::resolve_reshape(wanted, impl_->size);
   std::size_t bytes = itemsize(v.dtype);
   auto strides = array::reshape_strides(v.shape, v.strides, shape, bytes);
-  if (strides) return make_array({v.storage, shape, std::move(*strides), v.offset, v.dtype}, impl_->writeable);
+  if (strides)
+    return make_array({v.storage, shape, std::move(*strides), v.offset, v.dtype}, impl_->writeable);
   Array packed = copy('C');
-  return make_array({packed.impl()->view.storage, shape, array::contiguous_strides(shape, bytes), 0, v.dtype});
+  return make_array(
+      {packed.impl()->view.storage, shape, array::contiguous_strides(shape, bytes), 0, v.dtype});
 }
 
 Array Array::transpose(const Axes& axes) const {
@@ -66,7 +69,9 @@ Array Array::transpose(const Axes& axes) const {
 Array Array::broadcast_to(const Shape& shape) const {
   const View& v = view_of(*this);
   array::size_of(shape);
-  return make_array({v.storage, shape, array::broadcast_strides(v.shape, v.strides, shape), v.offset, v.dtype}, false);
+  return make_array(
+      {v.storage, shape, array::broadcast_strides(v.shape, v.strides, shape), v.offset, v.dtype},
+      false);
 }
 
 namespace {
@@ -121,8 +126,8 @@ Array Array::index(const std::vector<IndexItem>& items) const {
   }
   if (ellipses > 1) throw IndexError("an index can only have a single ellipsis ('...')");
   if (used > v.shape.size())
-    throw IndexError(cat("too many indices for array: array is ", v.shape.size(), "-dimensional, but ", used,
-                         " were indexed"));
+    throw IndexError(cat("too many indices for array: array is ", v.shape.size(),
+                         "-dimensional, but ", used, " were indexed"));
   View result{v.storage, {}, {}, v.offset, v.dtype};
   std::size_t axis = 0;
   auto keep = [&](std::size_t count) {

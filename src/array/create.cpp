@@ -1,4 +1,5 @@
-// Arrays from nothing. Constant arrays are pending copies of a scalar, so that an expression that uses one fuses it.
+// Arrays from nothing. Constant arrays are pending copies of a scalar, so that an expression that
+// uses one fuses it.
 #include <cmath>
 
 #include "array/operations.h"
@@ -37,7 +38,9 @@ Array arange(double start, double stop, double step, DType dtype) {
   return result;
 }
 
-Array arange(std::int64_t stop, DType dtype) { return arange(0.0, static_cast<double>(stop), 1.0, dtype); }
+Array arange(std::int64_t stop, DType dtype) {
+  return arange(0.0, static_cast<double>(stop), 1.0, dtype);
+}
 
 Array linspace(double start, double stop, std::int64_t num, bool endpoint, DType dtype) {
   if (num < 0) throw ValueError(base::cat("Number of samples, ", num, ", must be non-negative."));
@@ -45,7 +48,8 @@ Array linspace(double start, double stop, std::int64_t num, bool endpoint, DType
   double step = parts > 0 ? (stop - start) / static_cast<double>(parts) : 0.0;
   Array result = empty({num}, dtype);
   // The last sample is the end itself, not a sum that misses it by a rounding.
-  if (num > 0) fuse::launch_linspace(result, start, step, endpoint && num > 1 ? stop : std::nan(""));
+  if (num > 0)
+    fuse::launch_linspace(result, start, step, endpoint && num > 1 ? stop : std::nan(""));
   return result;
 }
 
@@ -55,7 +59,10 @@ Array eye(std::int64_t n, std::int64_t m, std::int64_t k, DType dtype) {
   if (row >= n || column >= m) return result;
   std::int64_t length = std::min(n - row, m - column);
   const array::View& v = result.impl()->view;
-  array::View diagonal{v.storage, {length}, {v.strides[0] + v.strides[1]}, row * v.strides[0] + column * v.strides[1],
+  array::View diagonal{v.storage,
+                       {length},
+                       {v.strides[0] + v.strides[1]},
+                       row * v.strides[0] + column * v.strides[1],
                        dtype};
   make_array(diagonal).fill(true);
   return result;

@@ -17,8 +17,8 @@ struct View {
   Extent extent() const { return extent_of(shape, strides, offset, itemsize(dtype)); }
   // The same elements at the same indices of the same storage.
   bool same_elements(const View& other) const {
-    return storage == other.storage && offset == other.offset && dtype == other.dtype && shape == other.shape &&
-           strides == other.strides;
+    return storage == other.storage && offset == other.offset && dtype == other.dtype &&
+           shape == other.shape && strides == other.strides;
   }
 };
 
@@ -44,9 +44,12 @@ inline Array make_array(View view, bool writeable = true) {
 // The view of an array; ValueError for a default-constructed Array.
 const View& view_of(const Array& array);
 
-// A new array over fresh, unallocated storage with the given strides (which must be a permutation of C order).
-View fresh_view(const std::shared_ptr<driver::DeviceState>& device, const Shape& shape, Strides strides, DType dtype);
-inline View fresh_view(const std::shared_ptr<driver::DeviceState>& device, const Shape& shape, DType dtype) {
+// A new array over fresh, unallocated storage with the given strides (which must be a permutation
+// of C order).
+View fresh_view(const std::shared_ptr<driver::DeviceState>& device, const Shape& shape,
+                Strides strides, DType dtype);
+inline View fresh_view(const std::shared_ptr<driver::DeviceState>& device, const Shape& shape,
+                       DType dtype) {
   return fresh_view(device, shape, contiguous_strides(shape, itemsize(dtype)), dtype);
 }
 

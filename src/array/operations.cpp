@@ -1,4 +1,5 @@
-// Recording: an operation on arrays becomes a node. Errors of shape and dtype are thrown here, at the caller's line.
+// Recording: an operation on arrays becomes a node. Errors of shape and dtype are thrown here, at
+// the caller's line.
 #include "array/operations.h"
 
 #include <algorithm>
@@ -21,15 +22,15 @@ std::shared_ptr<Storage> storage_of(const Input& input) {
   return input.node->fresh.lock();
 }
 
-// In-place work is done element by element in one pass; that is right only if every operand in the same memory is
-// either the very elements that are written or none of them.
+// In-place work is done element by element in one pass; that is right only if every operand in the
+// same memory is either the very elements that are written or none of them.
 bool needs_temporary(const Node& node, const View& out) {
   Extent written = out.extent();
   for (int k = 0; k < node.arity; ++k) {
     const Input& input = node.inputs[k];
     if (input.kind == Input::Kind::scalar || storage_of(input) != out.storage) continue;
-    if (input.view.shape == out.shape && input.view.offset == out.offset && input.view.dtype == out.dtype &&
-        same_steps(input.view, out))
+    if (input.view.shape == out.shape && input.view.offset == out.offset &&
+        input.view.dtype == out.dtype && same_steps(input.view, out))
       continue;
     Extent seen = input.view.extent();
     if (seen.begin < written.end && written.begin < seen.end) return true;
@@ -51,10 +52,10 @@ Strides result_strides(const Node& node, std::size_t bytes) {
   return keep_order_strides(node.shape, {operands, count}, bytes);
 }
 
-Array record_fresh(const std::shared_ptr<driver::DeviceState>& device, const std::shared_ptr<Node>& node, DType dtype,
-                   Strides strides) {
-  View view = fresh_view(device, node->kind == Node::Kind::reduce ? node->out.shape : node->shape, std::move(strides),
-                         dtype);
+Array record_fresh(const std::shared_ptr<driver::DeviceState>& device,
+                   const std::shared_ptr<Node>& node, DType dtype, Strides strides) {
+  View view = fresh_view(device, node->kind == Node::Kind::reduce ? node->out.shape : node->shape,
+                         std::move(strides), dtype);
   node->out = view;
   node->fresh = view.storage;
   node->out.storage = nullptr;
@@ -96,14 +97,15 @@ View without_leading_ones(View view, std::size_t ndim) {
   return view;
 }
 
-std::shared_ptr<driver::DeviceState> device_of(std::string_view operation, std::span<const Operand> operands,
+std::shared_ptr<driver::DeviceState> device_of(std::string_view operation,
+                                               std::span<const Operand> operands,
                                                const Array& out) {
   std::shared_ptr<driver::DeviceState> device;
   auto visit = [&](const Array& array) {
     const auto& d = view_of(array).storage->device();
     if (device && device != d)
-      throw ValueError(cat(operation, "(): operands are on different devices, ", device->name(), " and ", d->name(),
-                           "; copy one of them over first"));
+      throw ValueError(cat(operation, "(): operands are on different devices, ", device->name(),
+                           " and ", d->name(), "; copy one of them over first"));
     device = d;
   };
   for (const Operand& operand : operands)
@@ -129,7 +131,8 @@ Array converted(const Array& x, DType dtype, char order) {
   auto node = copy_node(read(v, v.shape, dtype), v.shape, dtype);
   if (order != 'C' && order != 'F' && order != 'K')
     throw ValueError(cat("order must be one of 'C', 'F', 'A', or 'K' (got '", order, "')"));
-  Strides strides = order == 'K' ? result_strides(*node, bytes) : contiguous_strides(v.shape, bytes, order);
+  Strides strides =
+      order == 'K' ? result_strides(*node, bytes) : contiguous_strides(v.shape, bytes, order);
   return record_fresh(v.storage->device(), node, dtype, std::move(strides));
 }
 
@@ -150,7 +153,8 @@ using array::Node;
 using array::View;
 using array::view_of;
 
-Array apply(Op op, std::span<const Operand> operands, const Array& out, std::optional<DType> dtype) {
+Array apply(Op op, std::span<const Operand> operands, const Array& out,
+            std::optional<DType> dtype) {
   const OpInfo& row = info(op);
   auto device = array::device_of(row.name, operands, out);
   std::vector<array::TypeOperand> types;
@@ -208,8 +212,8 @@ void copy_into(const Array& out, const Operand& value) {
     const Scalar& scalar = std::get<Scalar>(value);
     array::check_weak_fits(scalar, target.dtype);
     if (std::holds_alternative<std::complex<double>>(scalar) && info(target.dtype).kind != 'c')
-      throw TypeError(base::cat("a complex value cannot be stored in an array of ", info(target.dtype).numpy,
-                                "; take its real part"));
+      throw TypeError(base::cat("a complex value cannot be stored in an array of ",
+                                info(target.dtype).numpy, "; take its real part"));
     input.kind = Input::Kind::scalar;
     input.scalar = scalar;
   }
@@ -230,9 +234,11 @@ Axes reduced_axes(const ReductionInfo& row, const std::optional<Axes>& axes, int
 
 void check_not_empty(const ReductionInfo& row, std::int64_t count, std::int64_t results) {
   if (row.identity || count > 0) return;
-  if (row.takes_one_axis()) throw ValueError(base::cat("attempt to get ", row.label, " of an empty sequence"));
+  if (row.takes_one_axis())
+    throw ValueError(base::cat("attempt to get ", row.label, " of an empty sequence"));
   if (results > 0)
-    throw ValueError(base::cat("zero-size array to reduction operation ", row.label, " which has no identity"));
+    throw ValueError(
+        base::cat("zero-size array to reduction operation ", row.label, " which has no identity"));
 }
 
 }  // namespace
@@ -252,8 +258,10 @@ Array reduce(Reduction reduction, const Array& x, const std::optional<Axes>& axe
   Shape kept, shown;
   std::int64_t count = 1;
   for (int k = 0; k < ndim; ++k) {
-    if (node->reduced[k]) count *= v.shape[k];
-    else kept.push_back(v.shape[k]);
+    if (node->reduced[k])
+      count *= v.shape[k];
+    else
+      kept.push_back(v.shape[k]);
     if (!node->reduced[k] || keepdims) shown.push_back(node->reduced[k] ? 1 : v.shape[k]);
   }
   check_not_empty(row, count, array::size_of(kept));
@@ -292,7 +300,8 @@ Array apply1(Op op, const Array& a) {
 }  // namespace
 
 // NumPy's two passes: the mean first, then the mean of squared distances from it.
-Array var(const Array& x, const std::optional<Axes>& axes, double ddof, bool keepdims, std::optional<DType> dtype) {
+Array var(const Array& x, const std::optional<Axes>& axes, double ddof, bool keepdims,
+          std::optional<DType> dtype) {
   Array values = dtype ? x.astype(*dtype, false) : x;
   bool half = values.dtype() == DType::float16;
   if (half) values = values.astype(DType::float32);

@@ -7,7 +7,8 @@
 namespace td::array {
 namespace {
 
-// Enough to fuse any expression that people write; short enough that the device does not wait for the host.
+// Enough to fuse any expression that people write; short enough that the device does not wait for
+// the host.
 constexpr std::size_t kLongQueue = 64;
 
 struct Queue {
@@ -36,8 +37,10 @@ template <class Visit>
 void for_each_storage(Node& node, Visit visit) {
   for (int k = 0; k < node.arity; ++k)
     if (node.inputs[k].view.storage) visit(*node.inputs[k].view.storage);
-  if (node.in_place()) visit(*node.out.storage);
-  else if (auto storage = node.fresh.lock()) visit(*storage);
+  if (node.in_place())
+    visit(*node.out.storage);
+  else if (auto storage = node.fresh.lock())
+    visit(*storage);
 }
 
 void flush_queue(driver::DeviceState& device, Queue& queue) {
@@ -55,8 +58,10 @@ void flush_queue(driver::DeviceState& device, Queue& queue) {
   } catch (...) {
     for (auto& node : nodes) {
       if (node->launched) continue;
-      if (node->in_place()) node->out.storage->fail(std::current_exception());
-      else if (auto storage = node->fresh.lock()) storage->fail(std::current_exception());
+      if (node->in_place())
+        node->out.storage->fail(std::current_exception());
+      else if (auto storage = node->fresh.lock())
+        storage->fail(std::current_exception());
     }
     queue.launching = false;
     throw;
@@ -86,12 +91,15 @@ const View& view_of(const Array& array) {
   return array.impl()->view;
 }
 
-View fresh_view(const std::shared_ptr<driver::DeviceState>& device, const Shape& shape, Strides strides, DType dtype) {
+View fresh_view(const std::shared_ptr<driver::DeviceState>& device, const Shape& shape,
+                Strides strides, DType dtype) {
   std::int64_t size = size_of(shape);
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(size, static_cast<std::int64_t>(itemsize(dtype)), &bytes))
-    throw ValueError(base::cat("shape ", base::tuple_text(shape), " needs more bytes than 64 bits can count"));
-  return {std::make_shared<Storage>(device, static_cast<std::size_t>(bytes)), shape, std::move(strides), 0, dtype};
+    throw ValueError(
+        base::cat("shape ", base::tuple_text(shape), " needs more bytes than 64 bits can count"));
+  return {std::make_shared<Storage>(device, static_cast<std::size_t>(bytes)), shape,
+          std::move(strides), 0, dtype};
 }
 
 Input read(const View& view, const Shape& shape, DType loop) {
@@ -106,7 +114,8 @@ Input read(const View& view, const Shape& shape, DType loop) {
     if (whole) {
       input.kind = Input::Kind::node;
       input.node = writer->shared_from_this();
-      if (!writer->in_place()) input.view.storage = nullptr;  // does not keep the value's memory alive
+      if (!writer->in_place())
+        input.view.storage = nullptr;  // does not keep the value's memory alive
       return input;
     }
   }
@@ -121,8 +130,10 @@ void record(const std::shared_ptr<driver::DeviceState>& device, std::shared_ptr<
   if (!queue.nodes.empty() && queue.stream != stream) flush_queue(*device, queue);
   queue.stream = stream;
   for_each_storage(*node, [](Storage& s) { ++s.pending; });
-  if (node->in_place()) node->out.storage->writer = node.get();
-  else if (auto storage = node->fresh.lock()) storage->writer = node.get();
+  if (node->in_place())
+    node->out.storage->writer = node.get();
+  else if (auto storage = node->fresh.lock())
+    storage->writer = node.get();
   queue.nodes.push_back(std::move(node));
   if (queue.nodes.size() >= kLongQueue) flush_queue(*device, queue);
 }

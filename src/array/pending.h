@@ -1,8 +1,9 @@
 // The queue of pending operations of a device: lazy inside, eager to the eye.
 //
-// Nodes stand in program order, and a flush launches all of them, in an order that keeps every read before a later
-// write of the same memory and after an earlier one. So anything outside the queue that touches device memory only has
-// to flush first. A node that nobody can see any more (its storage is gone and no later node needs it) is dropped.
+// Nodes stand in program order, and a flush launches all of them, in an order that keeps every read
+// before a later write of the same memory and after an earlier one. So anything outside the queue
+// that touches device memory only has to flush first. A node that nobody can see any more (its
+// storage is gone and no later node needs it) is dropped.
 #pragma once
 
 #include <memory>
@@ -16,10 +17,10 @@ namespace td::array {
 
 struct Input {
   enum class Kind : std::uint8_t { leaf, node, scalar } kind = Kind::leaf;
-  View view;                   // leaf: broadcast to the node's shape. node: what is read if the value is stored
-  std::shared_ptr<Node> node;  // value of a pending node at the same indices
-  Scalar scalar;               // already checked against `loop`
-  DType loop = DType::float64; // the dtype that the operation wants it in
+  View view;  // leaf: broadcast to the node's shape. node: what is read if the value is stored
+  std::shared_ptr<Node> node;   // value of a pending node at the same indices
+  Scalar scalar;                // already checked against `loop`
+  DType loop = DType::float64;  // the dtype that the operation wants it in
 };
 
 struct Node : std::enable_shared_from_this<Node> {
@@ -31,16 +32,17 @@ struct Node : std::enable_shared_from_this<Node> {
   DType result = DType::float64;  // what the operation yields, before the cast to out.dtype
   Shape shape;                    // iteration shape: that of the inputs
   std::vector<bool> reduced;      // reduce: per axis of `shape`
-  // Where the value goes: for in-place work `out.storage` is set and the view is over `shape`; otherwise the storage is
-  // `fresh`, held by the arrays that show it, and `out` is its layout. Reductions: `out` is over the kept axes, in order.
+  // Where the value goes: for in-place work `out.storage` is set and the view is over `shape`;
+  // otherwise the storage is `fresh`, held by the arrays that show it, and `out` is its layout.
+  // Reductions: `out` is over the kept axes, in order.
   View out;
   std::weak_ptr<Storage> fresh;
   bool launched = false;
   bool in_place() const { return out.storage != nullptr; }
 };
 
-// Holds the queue of a device while an operation is recorded: between `read` and `record` no other thread may launch
-// the nodes that are referred to.
+// Holds the queue of a device while an operation is recorded: between `read` and `record` no other
+// thread may launch the nodes that are referred to.
 class Recording {
  public:
   explicit Recording(driver::DeviceState& device);
@@ -51,7 +53,8 @@ class Recording {
 
 // Adds a node. Flushes when the queue has become long. Within a Recording.
 void record(const std::shared_ptr<driver::DeviceState>& device, std::shared_ptr<Node> node);
-// An operand as a node's input: a pending node's value where the view shows exactly that, else a leaf. Within a Recording.
+// An operand as a node's input: a pending node's value where the view shows exactly that, else a
+// leaf. Within a Recording.
 Input read(const View& view, const Shape& shape, DType loop);
 
 // Launches everything pending on the device.
@@ -62,10 +65,11 @@ void flush(driver::DeviceState& device);
 namespace td::fuse {
 
 // Implemented by src/fuse. Launches `nodes` (program order) on `stream`.
-void launch_nodes(driver::DeviceState& device, CUstream stream, std::vector<std::shared_ptr<array::Node>>& nodes);
+void launch_nodes(driver::DeviceState& device, CUstream stream,
+                  std::vector<std::shared_ptr<array::Node>>& nodes);
 
-// Sequences into a contiguous 1-D array, rounded as NumPy's arange and linspace round them. `last` replaces the last
-// sample of a linspace unless it is NaN.
+// Sequences into a contiguous 1-D array, rounded as NumPy's arange and linspace round them. `last`
+// replaces the last sample of a linspace unless it is NaN.
 void launch_arange(const Array& out, double start, double step);
 void launch_linspace(const Array& out, double start, double step, double last);
 

@@ -10,9 +10,10 @@ namespace td {
 DType dtype_from_name(std::string_view name) {
   for (const DTypeInfo& row : kDTypes)
     if (row.numpy == name) return row.dtype;
-  throw TypeError(base::cat("there is no dtype named '", name,
-                            "'; use one of bool, int8 to int64, uint8 to uint64, float16 to float64, complex64, "
-                            "complex128"));
+  throw TypeError(base::cat(
+      "there is no dtype named '", name,
+      "'; use one of bool, int8 to int64, uint8 to uint64, float16 to float64, complex64, "
+      "complex128"));
 }
 
 }  // namespace td
@@ -25,13 +26,16 @@ using base::cat;
 DType of_kind(char kind, std::size_t bytes) {
   for (const DTypeInfo& row : kDTypes)
     if (row.kind == kind && row.bytes == bytes) return row.dtype;
-  throw InternalError(cat("no dtype of kind ", kind, " with ", bytes, " bytes; please report this"));
+  throw InternalError(
+      cat("no dtype of kind ", kind, " with ", bytes, " bytes; please report this"));
 }
 
 int rank(char kind) { return static_cast<int>(std::string_view("buifc").find(kind)); }
 
 // Bytes of the smallest float that holds every integer of this size: what NumPy pairs it with.
-std::size_t float_bytes_for_integer(std::size_t bytes) { return bytes == 1 ? 2 : bytes == 2 ? 4 : 8; }
+std::size_t float_bytes_for_integer(std::size_t bytes) {
+  return bytes == 1 ? 2 : bytes == 2 ? 4 : 8;
+}
 
 DType signed_with_unsigned(const DTypeInfo& i, const DTypeInfo& u) {
   if (u.bytes < i.bytes) return i.dtype;
@@ -64,25 +68,31 @@ std::string dtype_text(DType d) { return cat("dtype('", info(d).numpy, "')"); }
   if (row.flags == OpFlags::no_bool && promoted == DType::bool_) {
     if (row.op == Op::subtract)
       throw TypeError(
-          "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, the `^` operator, or the "
+          "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, the "
+          "`^` operator, or the "
           "logical_xor function instead.");
     if (row.op == Op::negative)
       throw TypeError(
-          "The numpy boolean negative, the `-` operator, is not supported, use the `~` operator or the logical_not "
+          "The numpy boolean negative, the `-` operator, is not supported, use the `~` operator or "
+          "the logical_not "
           "function instead.");
-    throw TypeError(cat("ufunc '", row.name, "' did not contain a loop with signature matching types bool; convert "
+    throw TypeError(cat("ufunc '", row.name,
+                        "' did not contain a loop with signature matching types bool; convert "
                         "the operand with astype first"));
   }
-  throw TypeError(cat("ufunc '", row.name, "' not supported for the input types (", info(promoted).numpy,
-                      "), and the inputs could not be safely coerced to any supported types according to the casting "
+  throw TypeError(cat("ufunc '", row.name, "' not supported for the input types (",
+                      info(promoted).numpy,
+                      "), and the inputs could not be safely coerced to any supported types "
+                      "according to the casting "
                       "rule ''safe''"));
 }
 
-// The first loop that every operand casts to safely, each by itself: int8 with uint8 divides in float16. A weak scalar
-// counts through the promoted dtype.
+// The first loop that every operand casts to safely, each by itself: int8 with uint8 divides in
+// float16. A weak scalar counts through the promoted dtype.
 DType select_loop(const OpInfo& row, std::span<const TypeOperand> operands, DType promoted) {
   if (row.flags == OpFlags::no_bool && promoted == DType::bool_) no_loop(row, promoted);
-  if (row.flags == OpFlags::true_division && rank(info(promoted).kind) < rank('f')) return DType::float64;
+  if (row.flags == OpFlags::true_division && rank(info(promoted).kind) < rank('f'))
+    return DType::float64;
   auto fits = [&](DType loop) {
     for (const TypeOperand& operand : operands) {
       const auto* dtype = std::get_if<DType>(&operand);
@@ -101,7 +111,8 @@ bool weak_fits(const Scalar& value, DType dtype) {
   if (const auto* i = std::get_if<std::int64_t>(&value)) {
     if (info(dtype).kind == 'u')
       return *i >= 0 && (bits == 64 || static_cast<std::uint64_t>(*i) < (std::uint64_t{1} << bits));
-    return bits == 64 || (*i >= -(std::int64_t{1} << (bits - 1)) && *i < (std::int64_t{1} << (bits - 1)));
+    return bits == 64 ||
+           (*i >= -(std::int64_t{1} << (bits - 1)) && *i < (std::int64_t{1} << (bits - 1)));
   }
   if (const auto* u = std::get_if<std::uint64_t>(&value)) {
     int limit = info(dtype).kind == 'u' ? bits : bits - 1;
@@ -110,7 +121,8 @@ bool weak_fits(const Scalar& value, DType dtype) {
   return true;
 }
 
-// Comparisons are exact where the promoted dtype would not be: signed against uint64, and weak integers of any size.
+// Comparisons are exact where the promoted dtype would not be: signed against uint64, and weak
+// integers of any size.
 bool exact_comparison(std::span<const TypeOperand> operands, DType promoted, Loop& loop) {
   DType sides[2];
   bool exact = false;
@@ -126,7 +138,8 @@ bool exact_comparison(std::span<const TypeOperand> operands, DType promoted, Loo
     if (rank(info(side).kind) >= rank('f')) return false;
   exact = exact || promoted == DType::float64;
   if (!exact) return false;
-  for (int k = 0; k < 2; ++k) loop.inputs[k] = info(sides[k]).kind == 'i' ? DType::int64 : DType::uint64;
+  for (int k = 0; k < 2; ++k)
+    loop.inputs[k] = info(sides[k]).kind == 'i' ? DType::int64 : DType::uint64;
   loop.result = DType::bool_;
   return true;
 }
@@ -169,13 +182,14 @@ DType forced_loop(const OpInfo& row, std::span<const TypeOperand> operands, DTyp
   bool found = false;
   for (char letter : row.loops) found = found || from_letter(letter) == dtype;
   if (!found)
-    throw TypeError(cat("No loop matching the specified signature and casting was found for ufunc ", row.name,
-                        " with dtype ", info(dtype).numpy));
+    throw TypeError(cat("No loop matching the specified signature and casting was found for ufunc ",
+                        row.name, " with dtype ", info(dtype).numpy));
   for (std::size_t k = 0; k < operands.size(); ++k) {
     const auto* from = std::get_if<DType>(&operands[k]);
     if (from && row.signature[k] == 'T' && !can_cast(*from, dtype, Casting::same_kind))
-      throw TypeError(cat("Cannot cast ufunc '", row.name, "' input ", k, " from ", dtype_text(*from), " to ",
-                          dtype_text(dtype), " with casting rule 'same_kind'"));
+      throw TypeError(cat("Cannot cast ufunc '", row.name, "' input ", k, " from ",
+                          dtype_text(*from), " to ", dtype_text(dtype),
+                          " with casting rule 'same_kind'"));
   }
   return dtype;
 }
@@ -201,7 +215,8 @@ bool can_cast(DType from, DType to, Casting casting) {
 }
 
 DType scalar_dtype(const Scalar& value) {
-  constexpr DType kinds[] = {DType::bool_, DType::int64, DType::uint64, DType::float64, DType::complex128};
+  constexpr DType kinds[] = {DType::bool_, DType::int64, DType::uint64, DType::float64,
+                             DType::complex128};
   return kinds[value.index()];
 }
 
@@ -210,7 +225,8 @@ DType result_type(std::span<const TypeOperand> operands) {
   for (const TypeOperand& operand : operands)
     if (const auto* d = std::get_if<DType>(&operand)) strong = strong ? promote(*strong, *d) : *d;
   for (const TypeOperand& operand : operands)
-    if (const auto* s = std::get_if<Scalar>(&operand)) strong = strong ? with_weak(*strong, *s) : scalar_dtype(*s);
+    if (const auto* s = std::get_if<Scalar>(&operand))
+      strong = strong ? with_weak(*strong, *s) : scalar_dtype(*s);
   if (!strong) throw ValueError("at least one array or dtype is required");
   return *strong;
 }
@@ -219,8 +235,10 @@ void check_weak_fits(const Scalar& value, DType dtype) {
   if (weak_fits(value, dtype)) return;
   std::string text = std::visit(
       [](const auto& v) {
-        if constexpr (std::is_integral_v<std::decay_t<decltype(v)>>) return std::to_string(v);
-        else return std::string();
+        if constexpr (std::is_integral_v<std::decay_t<decltype(v)>>)
+          return std::to_string(v);
+        else
+          return std::string();
       },
       value);
   throw OverflowError(cat("Python integer ", text, " out of bounds for ", info(dtype).numpy));
@@ -229,7 +247,8 @@ void check_weak_fits(const Scalar& value, DType dtype) {
 Loop resolve(Op op, std::span<const TypeOperand> operands, std::optional<DType> dtype) {
   const OpInfo& row = info(op);
   if (static_cast<int>(operands.size()) != row.arity())
-    throw TypeError(cat(row.name, "() takes ", row.arity(), " operands but ", operands.size(), " were given"));
+    throw TypeError(
+        cat(row.name, "() takes ", row.arity(), " operands but ", operands.size(), " were given"));
   Loop loop{};
   DType t;
   if (dtype) {
@@ -243,7 +262,9 @@ Loop resolve(Op op, std::span<const TypeOperand> operands, std::optional<DType> 
   check_scalars(row, operands, t);
   check_integer_operands(row, operands);
   for (std::size_t k = 0; k < operands.size(); ++k)
-    loop.inputs[k] = row.signature[k] == '?' ? DType::bool_ : row.signature[k] == 'i' ? DType::int32 : t;
+    loop.inputs[k] = row.signature[k] == '?'   ? DType::bool_
+                     : row.signature[k] == 'i' ? DType::int32
+                                               : t;
   char result = row.signature.back();
   loop.result = result == '?' ? DType::bool_ : result == 'R' ? real_of(t) : t;
   return loop;
@@ -271,7 +292,8 @@ ReductionTypes resolve(Reduction reduction, DType input, std::optional<DType> dt
 
 void check_output_cast(std::string_view operation, DType from, DType to) {
   if (can_cast(from, to, Casting::same_kind)) return;
-  throw TypeError(cat("Cannot cast ufunc '", operation, "' output from ", dtype_text(from), " to ", dtype_text(to),
+  throw TypeError(cat("Cannot cast ufunc '", operation, "' output from ", dtype_text(from), " to ",
+                      dtype_text(to),
                       " with casting rule 'same_kind'; convert the result with astype"));
 }
 

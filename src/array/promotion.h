@@ -1,6 +1,8 @@
-// Which dtype an operation computes in: NumPy 2's promotion (NEP 50), casting rules and loop selection.
+// Which dtype an operation computes in: NumPy 2's promotion (NEP 50), casting rules and loop
+// selection.
 //
-// Python scalars are weak: they take the dtype of the arrays they meet, unless their kind is higher. Python's bool is not weak.
+// Python scalars are weak: they take the dtype of the arrays they meet, unless their kind is
+// higher. Python's bool is not weak.
 #pragma once
 
 #include <optional>
@@ -29,8 +31,8 @@ struct Loop {
   DType result;
 };
 
-// Selects the loop of `op` as NumPy does. Throws TypeError (no loop), OverflowError (a weak integer that does not fit),
-// ValueError (negative integer power). `dtype` forces the loop type.
+// Selects the loop of `op` as NumPy does. Throws TypeError (no loop), OverflowError (a weak integer
+// that does not fit), ValueError (negative integer power). `dtype` forces the loop type.
 Loop resolve(Op op, std::span<const TypeOperand> operands, std::optional<DType> dtype);
 
 // What elements are cast to, and the dtype of the result. `dtype` as in NumPy's dtype= argument.
@@ -45,7 +47,8 @@ void check_weak_fits(const Scalar& value, DType dtype);
 // The dtype of a scalar on its own: bool, int64, uint64, float64, complex128.
 DType scalar_dtype(const Scalar& value);
 
-// Throws TypeError unless `from` casts to `to` by the same_kind rule (out= and in-place operations).
+// Throws TypeError unless `from` casts to `to` by the same_kind rule (out= and in-place
+// operations).
 void check_output_cast(std::string_view operation, DType from, DType to);
 
 }  // namespace td::array

@@ -16,13 +16,15 @@ std::int64_t size_of(std::span<const std::int64_t> shape) {
   std::int64_t size = 1;
   bool empty = false;
   for (std::int64_t n : shape) {
-    if (n < 0) throw ValueError(cat("negative dimensions are not allowed: shape ", tuple_text(shape)));
+    if (n < 0)
+      throw ValueError(cat("negative dimensions are not allowed: shape ", tuple_text(shape)));
     empty = empty || n == 0;
   }
   if (empty) return 0;
   for (std::int64_t n : shape)
     if (__builtin_mul_overflow(size, n, &size))
-      throw ValueError(cat("shape ", tuple_text(shape), " has more elements than 64 bits can count"));
+      throw ValueError(
+          cat("shape ", tuple_text(shape), " has more elements than 64 bits can count"));
   return size;
 }
 
@@ -76,15 +78,17 @@ Shape broadcast_shapes(std::span<const Shape* const> shapes) {
 
 Strides broadcast_strides(const Shape& shape, const Strides& strides, const Shape& target) {
   auto refuse = [&]() -> ValueError {
-    return ValueError(cat("could not broadcast input array from shape ", tuple_text(shape), " into shape ",
-                          tuple_text(target)));
+    return ValueError(cat("could not broadcast input array from shape ", tuple_text(shape),
+                          " into shape ", tuple_text(target)));
   };
   if (shape.size() > target.size()) throw refuse();
   Strides result(target.size(), 0);
   std::size_t lead = target.size() - shape.size();
   for (std::size_t k = 0; k < shape.size(); ++k) {
-    if (shape[k] == target[lead + k]) result[lead + k] = shape[k] == 1 ? 0 : strides[k];
-    else if (shape[k] != 1) throw refuse();
+    if (shape[k] == target[lead + k])
+      result[lead + k] = shape[k] == 1 ? 0 : strides[k];
+    else if (shape[k] != 1)
+      throw refuse();
   }
   return result;
 }
@@ -95,7 +99,8 @@ Axes normalize_axes(const Axes& axes, int ndim) {
     int a = axis < 0 ? axis + ndim : axis;
     if (a < 0 || a >= ndim)
       throw AxisError(cat("axis ", axis, " is out of bounds for array of dimension ", ndim));
-    if (std::find(result.begin(), result.end(), a) != result.end()) throw ValueError("duplicate value in 'axis'");
+    if (std::find(result.begin(), result.end(), a) != result.end())
+      throw ValueError("duplicate value in 'axis'");
     result.push_back(a);
   }
   return result;
@@ -104,7 +109,8 @@ Axes normalize_axes(const Axes& axes, int ndim) {
 Shape resolve_reshape(const Shape& wanted, std::int64_t size) {
   Shape shape = wanted;
   auto refuse = [&]() -> ValueError {
-    return ValueError(cat("cannot reshape array of size ", size, " into shape ", tuple_text(wanted)));
+    return ValueError(
+        cat("cannot reshape array of size ", size, " into shape ", tuple_text(wanted)));
   };
   std::int64_t known = 1;
   int open = -1;
@@ -127,8 +133,8 @@ Shape resolve_reshape(const Shape& wanted, std::int64_t size) {
   return shape;
 }
 
-// Walks both shapes from the front in groups of equal products; a group keeps its memory order only if its old axes are
-// nested without gaps.
+// Walks both shapes from the front in groups of equal products; a group keeps its memory order only
+// if its old axes are nested without gaps.
 std::optional<Strides> reshape_strides(const Shape& from, const Strides& strides, const Shape& to,
                                        std::size_t itemsize) {
   Shape old_shape;
@@ -145,8 +151,10 @@ std::optional<Strides> reshape_strides(const Shape& from, const Strides& strides
     std::size_t i_end = i + 1, j_end = j + 1;
     std::int64_t old_product = old_shape[i], new_product = to[j];
     while (old_product != new_product) {
-      if (new_product < old_product) new_product *= to[j_end++];
-      else old_product *= old_shape[i_end++];
+      if (new_product < old_product)
+        new_product *= to[j_end++];
+      else
+        old_product *= old_shape[i_end++];
     }
     for (std::size_t k = i; k + 1 < i_end; ++k)
       if (old_strides[k] != old_shape[k + 1] * old_strides[k + 1]) return std::nullopt;
@@ -166,22 +174,25 @@ std::optional<Strides> reshape_strides(const Shape& from, const Strides& strides
 
 namespace {
 
-// NumPy's rule: axis `outer` moves inside of `inner` when every operand that distinguishes them says so; in case of
-// conflict C order wins. 0: no operand tells, 1: keep, 2: swap.
+// NumPy's rule: axis `outer` moves inside of `inner` when every operand that distinguishes them
+// says so; in case of conflict C order wins. 0: no operand tells, 1: keep, 2: swap.
 int compare_axes(std::span<const Strides* const> operands, int fast, int slow) {
   int verdict = 0;
   for (const Strides* s : operands) {
     std::int64_t a = std::llabs((*s)[fast]), b = std::llabs((*s)[slow]);
     if (a == 0 || b == 0) continue;
-    if (a <= b) verdict = 1;
-    else if (verdict == 0) verdict = 2;
+    if (a <= b)
+      verdict = 1;
+    else if (verdict == 0)
+      verdict = 2;
   }
   return verdict;
 }
 
 }  // namespace
 
-Strides keep_order_strides(const Shape& shape, std::span<const Strides* const> operands, std::size_t itemsize) {
+Strides keep_order_strides(const Shape& shape, std::span<const Strides* const> operands,
+                           std::size_t itemsize) {
   int n = static_cast<int>(shape.size());
   std::vector<int> order(n);  // from the fastest axis to the slowest
   for (int k = 0; k < n; ++k) order[k] = n - 1 - k;
@@ -204,7 +215,8 @@ Strides keep_order_strides(const Shape& shape, std::span<const Strides* const> o
   return strides;
 }
 
-Extent extent_of(const Shape& shape, const Strides& strides, std::int64_t offset, std::size_t itemsize) {
+Extent extent_of(const Shape& shape, const Strides& strides, std::int64_t offset,
+                 std::size_t itemsize) {
   Extent e{offset, offset};
   for (std::size_t k = 0; k < shape.size(); ++k) {
     if (shape[k] == 0) return {offset, offset};

@@ -1,4 +1,5 @@
-// Arithmetic on shapes and byte strides: contiguity, broadcasting, reshaping without a copy, overlap.
+// Arithmetic on shapes and byte strides: contiguity, broadcasting, reshaping without a copy,
+// overlap.
 #pragma once
 
 #include <optional>
@@ -27,16 +28,20 @@ Axes normalize_axes(const Axes& axes, int ndim);
 // Replaces one -1. ValueError as NumPy's.
 Shape resolve_reshape(const Shape& wanted, std::int64_t size);
 // Strides of the same elements under `to`, or nothing when only a copy can do it.
-std::optional<Strides> reshape_strides(const Shape& from, const Strides& strides, const Shape& to, std::size_t itemsize);
+std::optional<Strides> reshape_strides(const Shape& from, const Strides& strides, const Shape& to,
+                                       std::size_t itemsize);
 
-// Strides for a new array of `shape` that follows the axis order of operands with these strides (NumPy's order 'K').
-Strides keep_order_strides(const Shape& shape, std::span<const Strides* const> operands, std::size_t itemsize);
+// Strides for a new array of `shape` that follows the axis order of operands with these strides
+// (NumPy's order 'K').
+Strides keep_order_strides(const Shape& shape, std::span<const Strides* const> operands,
+                           std::size_t itemsize);
 
 // Lowest byte and one past the highest byte, relative to the storage.
 struct Extent {
   std::int64_t begin = 0, end = 0;
 };
-Extent extent_of(const Shape& shape, const Strides& strides, std::int64_t offset, std::size_t itemsize);
+Extent extent_of(const Shape& shape, const Strides& strides, std::int64_t offset,
+                 std::size_t itemsize);
 // True when two indices of the view may name the same element.
 bool may_self_overlap(const Shape& shape, const Strides& strides, std::size_t itemsize);
 

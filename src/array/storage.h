@@ -1,5 +1,5 @@
-// Storage: one piece of device memory that views share. It is allocated when first needed, so a lazy result that nobody
-// asks for costs no memory.
+// Storage: one piece of device memory that views share. It is allocated when first needed, so a
+// lazy result that nobody asks for costs no memory.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ class Storage {
           std::shared_ptr<void> owner)
       : device_(std::move(device)), bytes_(bytes), foreign_(address), owner_(std::move(owner)) {}
 
-  // Device address; allocates on the device's current stream on first use. Rethrows what made its contents fail.
+  // Device address; allocates on the device's current stream on first use. Rethrows what made its
+  // contents fail.
   CUdeviceptr address();
   std::size_t bytes() const { return bytes_; }
   const std::shared_ptr<driver::DeviceState>& device() const { return device_; }

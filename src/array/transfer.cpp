@@ -1,4 +1,5 @@
-// Host <-> device. The driver's transfers move contiguous memory; strided host memory is gathered or scattered here.
+// Host <-> device. The driver's transfers move contiguous memory; strided host memory is gathered
+// or scattered here.
 #include <cstring>
 #include <memory>
 
@@ -15,8 +16,9 @@ using array::View;
 using array::view_of;
 
 // Copies between host views of one shape, both with byte strides.
-void copy_strided(char* to, const Strides& to_strides, const char* from, const Strides& from_strides,
-                  const Shape& shape, std::size_t bytes, std::size_t axis = 0) {
+void copy_strided(char* to, const Strides& to_strides, const char* from,
+                  const Strides& from_strides, const Shape& shape, std::size_t bytes,
+                  std::size_t axis = 0) {
   if (axis == shape.size()) {
     std::memcpy(to, from, bytes);
     return;
@@ -34,21 +36,29 @@ void copy_strided(char* to, const Strides& to_strides, const char* from, const S
 // The dtype of its kind that a Scalar holds.
 DType widest(DType dtype) {
   switch (info(dtype).kind) {
-    case 'b': return DType::bool_;
-    case 'i': return DType::int64;
-    case 'u': return DType::uint64;
-    case 'f': return DType::float64;
-    default: return DType::complex128;
+    case 'b':
+      return DType::bool_;
+    case 'i':
+      return DType::int64;
+    case 'u':
+      return DType::uint64;
+    case 'f':
+      return DType::float64;
+    default:
+      return DType::complex128;
   }
 }
 
-std::unique_ptr<char[]> host_buffer(std::size_t bytes) { return std::unique_ptr<char[]>(new char[bytes]); }
+std::unique_ptr<char[]> host_buffer(std::size_t bytes) {
+  return std::unique_ptr<char[]>(new char[bytes]);
+}
 
 }  // namespace
 
-Array from_host(const void* host, const Shape& shape, const std::vector<std::int64_t>& byte_strides, DType dtype,
-                bool blocking) {
-  if (byte_strides.size() != shape.size()) throw ValueError("from_host: one stride per axis is needed");
+Array from_host(const void* host, const Shape& shape, const std::vector<std::int64_t>& byte_strides,
+                DType dtype, bool blocking) {
+  if (byte_strides.size() != shape.size())
+    throw ValueError("from_host: one stride per axis is needed");
   std::size_t bytes = itemsize(dtype);
   bool f_order = array::is_contiguous(shape, byte_strides, bytes, 'F');
   bool c_order = array::is_contiguous(shape, byte_strides, bytes, 'C');
@@ -60,7 +70,8 @@ Array from_host(const void* host, const Shape& shape, const std::vector<std::int
   std::unique_ptr<char[]> gathered;
   if (!f_order && !c_order) {
     gathered = host_buffer(result.nbytes());
-    copy_strided(gathered.get(), v.strides, static_cast<const char*>(host), byte_strides, shape, bytes);
+    copy_strided(gathered.get(), v.strides, static_cast<const char*>(host), byte_strides, shape,
+                 bytes);
     source = gathered.get();
   }
   driver::upload(*stream, v.storage->address(), source, result.nbytes());
@@ -68,22 +79,26 @@ Array from_host(const void* host, const Shape& shape, const std::vector<std::int
   return result;
 }
 
-void to_host(const Array& array, void* host, const std::vector<std::int64_t>& byte_strides, bool blocking) {
+void to_host(const Array& array, void* host, const std::vector<std::int64_t>& byte_strides,
+             bool blocking) {
   const Shape& shape = array.shape();
-  if (byte_strides.size() != shape.size()) throw ValueError("to_host: one stride per axis is needed");
+  if (byte_strides.size() != shape.size())
+    throw ValueError("to_host: one stride per axis is needed");
   if (array.size() == 0) return;
   std::size_t bytes = itemsize(array.dtype());
   bool f_order = array::is_contiguous(shape, byte_strides, bytes, 'F');
   bool c_order = array::is_contiguous(shape, byte_strides, bytes, 'C');
   bool same = (c_order && array.c_contiguous()) || (f_order && array.f_contiguous());
-  Array source = same ? array : array::converted(array, array.dtype(), f_order && !c_order ? 'F' : 'C');
+  Array source =
+      same ? array : array::converted(array, array.dtype(), f_order && !c_order ? 'F' : 'C');
   std::uint64_t address = source.data();
   const auto& device = view_of(source).storage->device();
   const auto& stream = driver::current_stream(device);
   if (!f_order && !c_order) {
     auto scattered = host_buffer(array.nbytes());
     driver::download(*stream, scattered.get(), address, array.nbytes());
-    copy_strided(static_cast<char*>(host), byte_strides, scattered.get(), source.strides(), shape, bytes);
+    copy_strided(static_cast<char*>(host), byte_strides, scattered.get(), source.strides(), shape,
+                 bytes);
   } else if (blocking) {
     driver::download(*stream, host, address, array.nbytes());
   } else {
@@ -105,11 +120,16 @@ Scalar Array::item() const {
     return value;
   };
   switch (info(wide).kind) {
-    case 'b': return bytes[0] != 0;
-    case 'i': return as(std::int64_t{});
-    case 'u': return as(std::uint64_t{});
-    case 'f': return as(double{});
-    default: return as(std::complex<double>{});
+    case 'b':
+      return bytes[0] != 0;
+    case 'i':
+      return as(std::int64_t{});
+    case 'u':
+      return as(std::uint64_t{});
+    case 'f':
+      return as(double{});
+    default:
+      return as(std::complex<double>{});
   }
 }
 

@@ -38,21 +38,25 @@ std::int64_t blocks_for(driver::DeviceState& device, std::int64_t items) {
 // The grid-stride loop over `count` items.
 std::string loop(const std::string& body) {
   return "  const long long step = (long long)gridDim.x * 256;\n"
-         "  for (long long i = (long long)blockIdx.x * 256 + threadIdx.x; i < count; i += step) {\n" +
+         "  for (long long i = (long long)blockIdx.x * 256 + threadIdx.x; i < count; i += step) "
+         "{\n" +
          body + "  }\n}\n";
 }
 
 std::string arange_text(DType dtype) {
   std::string type(fuse::cuda_name(dtype));
-  std::string text = headers_for(dtype, false) + "extern \"C\" __global__ void __launch_bounds__(256) td_arange(" + type +
-                     "* out, long long count, double start, double step_, long long whole_start, long long whole_step) {\n";
+  std::string text = headers_for(dtype, false) +
+                     "extern \"C\" __global__ void __launch_bounds__(256) td_arange(" + type +
+                     "* out, long long count, double start, double step_, long long whole_start, "
+                     "long long whole_step) {\n";
   char kind = info(dtype).kind;
   if (kind == 'i' || kind == 'u' || kind == 'b')
     return text + loop("    out[i] = td_cast<" + type + ">(whole_start + i * whole_step);\n");
   // As NumPy: the first two elements are rounded to the dtype, and their difference is the step.
   std::string part = dtype == DType::float64 || dtype == DType::complex128 ? "double" : "float";
   std::string rounded = dtype == DType::float16 ? "(float)td_cast<td_half>" : "(" + part + ")";
-  return text + "  const " + part + " a = " + rounded + "(start), d = " + rounded + "(start + step_) - a;\n" +
+  return text + "  const " + part + " a = " + rounded + "(start), d = " + rounded +
+         "(start + step_) - a;\n" +
          loop("    out[i] = td_cast<" + type + ">(a + (" + part + ")i * d);\n");
 }
 
@@ -60,10 +64,14 @@ std::string linspace_text(DType dtype) {
   std::string type(fuse::cuda_name(dtype));
   char kind = info(dtype).kind;
   std::string value = kind == 'i' || kind == 'u' ? "floor(x)" : "x";
-  return headers_for(dtype, false) + "extern \"C\" __global__ void __launch_bounds__(256) td_linspace(" + type +
+  return headers_for(dtype, false) +
+         "extern \"C\" __global__ void __launch_bounds__(256) td_linspace(" + type +
          "* out, long long count, double start, double step_, double last) {\n" +
-         loop("    double x = (double)i * step_ + start;\n    if (i == count - 1 && last == last) x = last;\n"
-              "    out[i] = td_cast<" + type + ">(" + value + ");\n");
+         loop(
+             "    double x = (double)i * step_ + start;\n    if (i == count - 1 && last == last) x "
+             "= last;\n"
+             "    out[i] = td_cast<" +
+             type + ">(" + value + ");\n");
 }
 
 // ---- random numbers ----
@@ -75,35 +83,45 @@ std::string random_text(Draw draw, DType dtype) {
   bool narrow = dtype == DType::float32 || dtype == DType::float16;
   int per_block = draw != Draw::integers && narrow ? 4 : 2;
   std::string real = narrow ? "float" : "double";
-  std::string body = "    const td_words r = td_philox(offset + i, 0, seed);\n    " + std::string(draw == Draw::integers ? "unsigned long long" : real) +
-                     " v[" + std::to_string(per_block) + "];\n";
+  std::string body = "    const td_words r = td_philox(offset + i, 0, seed);\n    " +
+                     std::string(draw == Draw::integers ? "unsigned long long" : real) + " v[" +
+                     std::to_string(per_block) + "];\n";
   for (int k = 0; k < per_block; ++k) {
     std::string index = std::to_string(k);
-    std::string word = narrow && draw != Draw::integers ? "r.w[" + index + "]" : "td_word64(r, " + index + ")";
-    body += "    v[" + index + "] = " + (draw == Draw::integers ? "td_below(" + word + ", range)" : "td_unit(" + word + ")") + ";\n";
+    std::string word =
+        narrow && draw != Draw::integers ? "r.w[" + index + "]" : "td_word64(r, " + index + ")";
+    body += "    v[" + index + "] = " +
+            (draw == Draw::integers ? "td_below(" + word + ", range)" : "td_unit(" + word + ")") +
+            ";\n";
   }
   if (draw == Draw::normal)
     for (int k = 0; k < per_block; k += 2)
-      body += "    td_normal_pair(v[" + std::to_string(k) + "], v[" + std::to_string(k + 1) + "], v[" + std::to_string(k) +
-              "], v[" + std::to_string(k + 1) + "]);\n";
-  std::string value = draw == Draw::integers ? "(" + type + ")(v[k] + low)" : "td_cast<" + type + ">(v[k])";
-  body += "    for (int k = 0; k < " + std::to_string(per_block) + "; ++k)\n      if (i * " + std::to_string(per_block) +
-          " + k < size) out[i * " + std::to_string(per_block) + " + k] = " + value + ";\n";
-  return headers_for(dtype, true) + "extern \"C\" __global__ void __launch_bounds__(256) td_random(" + type +
-         "* out, long long count, long long size, unsigned long long seed, unsigned long long offset, "
-         "unsigned long long low, unsigned long long range) {\n" + loop(body);
+      body += "    td_normal_pair(v[" + std::to_string(k) + "], v[" + std::to_string(k + 1) +
+              "], v[" + std::to_string(k) + "], v[" + std::to_string(k + 1) + "]);\n";
+  std::string value =
+      draw == Draw::integers ? "(" + type + ")(v[k] + low)" : "td_cast<" + type + ">(v[k])";
+  body += "    for (int k = 0; k < " + std::to_string(per_block) + "; ++k)\n      if (i * " +
+          std::to_string(per_block) + " + k < size) out[i * " + std::to_string(per_block) +
+          " + k] = " + value + ";\n";
+  return headers_for(dtype, true) +
+         "extern \"C\" __global__ void __launch_bounds__(256) td_random(" + type +
+         "* out, long long count, long long size, unsigned long long seed, unsigned long long "
+         "offset, "
+         "unsigned long long low, unsigned long long range) {\n" +
+         loop(body);
 }
 
 // Fills `out`; returns how many blocks of the generator were used.
-std::uint64_t draw_into(const Array& out, Draw draw, std::uint64_t seed, std::uint64_t offset, std::uint64_t low,
-                        std::uint64_t range) {
+std::uint64_t draw_into(const Array& out, Draw draw, std::uint64_t seed, std::uint64_t offset,
+                        std::uint64_t low, std::uint64_t range) {
   DType dtype = out.dtype();
   bool four = draw != Draw::integers && (dtype == DType::float32 || dtype == DType::float16);
   std::int64_t blocks = (out.size() + (four ? 3 : 1)) / (four ? 4 : 2);
   if (blocks == 0) return 0;
   Target target = target_of(out);
   std::string key = cat("random", static_cast<int>(draw), ' ', static_cast<int>(dtype));
-  const auto& loaded = fuse::kernel(target.device, key, [&] { return random_text(draw, dtype); }, {"td_random"});
+  const auto& loaded =
+      fuse::kernel(target.device, key, [&] { return random_text(draw, dtype); }, {"td_random"});
   fuse::Arguments arguments;
   arguments.add(target.address);
   arguments.add(blocks);
@@ -112,7 +130,8 @@ std::uint64_t draw_into(const Array& out, Draw draw, std::uint64_t seed, std::ui
   arguments.add(offset);
   arguments.add(low);
   arguments.add(range);
-  fuse::launch(target.device, target.stream, loaded.functions[0], blocks_for(target.device, blocks), arguments);
+  fuse::launch(target.device, target.stream, loaded.functions[0], blocks_for(target.device, blocks),
+               arguments);
   return static_cast<std::uint64_t>(blocks);
 }
 
@@ -127,18 +146,20 @@ void check_floating(const char* what, DType dtype) {
 void fuse::launch_arange(const Array& out, double start, double step) {
   Target target = target_of(out);
   DType dtype = out.dtype();
-  const auto& loaded = kernel(target.device, cat("arange", static_cast<int>(dtype)), [&] { return arange_text(dtype); },
-                              {"td_arange"});
+  const auto& loaded = kernel(target.device, cat("arange", static_cast<int>(dtype)),
+                              [&] { return arange_text(dtype); }, {"td_arange"});
   Arguments arguments;
   arguments.add(target.address);
   arguments.add(out.size());
   arguments.add(start);
   arguments.add(step);
-  // Whole numbers as NumPy makes them: the first two elements are cut, and their difference is the step.
+  // Whole numbers as NumPy makes them: the first two elements are cut, and their difference is the
+  // step.
   auto whole = static_cast<std::int64_t>(start);
   arguments.add(whole);
   arguments.add(static_cast<std::int64_t>(start + step) - whole);
-  launch(target.device, target.stream, loaded.functions[0], blocks_for(target.device, out.size()), arguments);
+  launch(target.device, target.stream, loaded.functions[0], blocks_for(target.device, out.size()),
+         arguments);
 }
 
 void fuse::launch_linspace(const Array& out, double start, double step, double last) {
@@ -152,16 +173,20 @@ void fuse::launch_linspace(const Array& out, double start, double step, double l
   arguments.add(start);
   arguments.add(step);
   arguments.add(last);
-  launch(target.device, target.stream, loaded.functions[0], blocks_for(target.device, out.size()), arguments);
+  launch(target.device, target.stream, loaded.functions[0], blocks_for(target.device, out.size()),
+         arguments);
 }
 
 Generator::Generator(std::uint64_t seed) : seed_(seed) {}
 
 Array Generator::random(const Shape& shape, DType dtype) {
   check_floating("random", dtype);
-  // float16 has too few digits for 2^-24: it is drawn as float32 and cut towards zero would bias; rounding may give 1.
+  // float16 has too few digits for 2^-24: it is drawn as float32 and cut towards zero would bias;
+  // rounding may give 1.
   if (dtype == DType::float16)
-    throw TypeError("Generator.random: float16 is not supported, since rounding could give 1; draw float32 and convert");
+    throw TypeError(
+        "Generator.random: float16 is not supported, since rounding could give 1; draw float32 and "
+        "convert");
   Array out = empty(shape, dtype);
   offset_ += draw_into(out, Draw::uniform, seed_, offset_, 0, 0);
   return out;
@@ -177,15 +202,21 @@ Array Generator::standard_normal(const Shape& shape, DType dtype) {
 Array Generator::integers(std::int64_t low, std::int64_t high, const Shape& shape, DType dtype) {
   char kind = info(dtype).kind;
   if (kind != 'i' && kind != 'u' && kind != 'b')
-    throw TypeError(cat("Generator.integers: dtype ", info(dtype).numpy, " is not an integer type"));
+    throw TypeError(
+        cat("Generator.integers: dtype ", info(dtype).numpy, " is not an integer type"));
   if (low >= high) throw ValueError("Generator.integers: low >= high");
   bool is_bool = kind == 'b';
   int bits = static_cast<int>(8 * itemsize(dtype));
-  std::int64_t least = kind == 'i' ? (bits == 64 ? std::numeric_limits<std::int64_t>::min() : -(std::int64_t{1} << (bits - 1))) : 0;
-  std::int64_t most = is_bool ? 1 : bits == 64 ? std::numeric_limits<std::int64_t>::max()
-                                               : (std::int64_t{1} << (kind == 'i' ? bits - 1 : bits)) - 1;
-  if (low < least) throw ValueError(cat("Generator.integers: low is out of bounds for ", info(dtype).numpy));
-  if (high - 1 > most) throw ValueError(cat("Generator.integers: high is out of bounds for ", info(dtype).numpy));
+  std::int64_t least = kind == 'i' ? (bits == 64 ? std::numeric_limits<std::int64_t>::min()
+                                                 : -(std::int64_t{1} << (bits - 1)))
+                                   : 0;
+  std::int64_t most = is_bool      ? 1
+                      : bits == 64 ? std::numeric_limits<std::int64_t>::max()
+                                   : (std::int64_t{1} << (kind == 'i' ? bits - 1 : bits)) - 1;
+  if (low < least)
+    throw ValueError(cat("Generator.integers: low is out of bounds for ", info(dtype).numpy));
+  if (high - 1 > most)
+    throw ValueError(cat("Generator.integers: high is out of bounds for ", info(dtype).numpy));
   Array out = empty(shape, dtype);
   auto range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
   offset_ += draw_into(out, Draw::integers, seed_, offset_, static_cast<std::uint64_t>(low), range);

@@ -40,7 +40,8 @@ bool needs_wide(const Walk& walk) {
   if (walk.count >= limit) return true;
   for (const Strides& s : walk.strides) {
     std::int64_t reach = 0;
-    for (std::size_t k = 0; k < walk.dims.size(); ++k) reach += std::llabs(s[k]) * (walk.dims[k] - 1);
+    for (std::size_t k = 0; k < walk.dims.size(); ++k)
+      reach += std::llabs(s[k]) * (walk.dims[k] - 1);
     if (reach >= limit) return true;
   }
   return false;
@@ -48,8 +49,8 @@ bool needs_wide(const Walk& walk) {
 
 }  // namespace
 
-Walk make_walk(const Shape& shape, const std::vector<int>& axes, const std::vector<const View*>& operands,
-               std::size_t leader, bool keep_order) {
+Walk make_walk(const Shape& shape, const std::vector<int>& axes,
+               const std::vector<const View*>& operands, std::size_t leader, bool keep_order) {
   Walk walk;
   std::vector<int> order;
   for (int axis : axes) {
@@ -64,7 +65,8 @@ Walk make_walk(const Shape& shape, const std::vector<int>& axes, const std::vect
   for (int axis : order) walk.dims.push_back(shape[axis]);
   for (const View* view : operands) {
     Strides s;
-    for (int axis : order) s.push_back(view->strides[axis] / static_cast<std::int64_t>(itemsize(view->dtype)));
+    for (int axis : order)
+      s.push_back(view->strides[axis] / static_cast<std::int64_t>(itemsize(view->dtype)));
     walk.strides.push_back(std::move(s));
   }
   merge_axes(walk);
@@ -73,7 +75,8 @@ Walk make_walk(const Shape& shape, const std::vector<int>& axes, const std::vect
   return walk;
 }
 
-std::string split_index(const std::string& linear, const std::string& name, const std::string& dim, std::size_t upto) {
+std::string split_index(const std::string& linear, const std::string& name, const std::string& dim,
+                        std::size_t upto) {
   std::ostringstream out;
   if (upto == 0) return "";
   if (upto == 1) {
@@ -82,8 +85,8 @@ std::string split_index(const std::string& linear, const std::string& name, cons
   }
   out << "    td_index " << name << "rest = " << linear << ";\n";
   for (std::size_t k = upto; k-- > 1;)
-    out << "    const td_index " << name << k << " = " << name << "rest % " << dim << k << "; " << name << "rest /= " << dim
-        << k << ";\n";
+    out << "    const td_index " << name << k << " = " << name << "rest % " << dim << k << "; "
+        << name << "rest /= " << dim << k << ";\n";
   out << "    const td_index " << name << "0 = " << name << "rest;\n";
   return out.str();
 }

@@ -1,5 +1,5 @@
-// How a kernel walks its operands: axes reordered and merged, strides in elements, and for each operand the cheapest way
-// to find its element.
+// How a kernel walks its operands: axes reordered and merged, strides in elements, and for each
+// operand the cheapest way to find its element.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ namespace td::fuse {
 
 // How the text addresses an operand. Never a size or a stride value: those are parameters.
 enum class Access : char {
-  flat = 'c',       // the linear index itself
-  constant = 'b',   // one element for every index
-  unit = 'i',       // last axis has stride 1
-  repeated = 'z',   // last axis has stride 0
+  flat = 'c',      // the linear index itself
+  constant = 'b',  // one element for every index
+  unit = 'i',      // last axis has stride 1
+  repeated = 'z',  // last axis has stride 0
   strided = 's',
 };
 
@@ -26,13 +26,15 @@ struct Walk {
   bool wide = false;  // indices need 64 bits
 };
 
-// The axes listed in `axes` of `shape`, for operands with these byte strides. Axes are sorted so that `leader`'s strides
-// fall, unless `keep_order`, and merged where all operands allow it.
-Walk make_walk(const Shape& shape, const std::vector<int>& axes, const std::vector<const View*>& operands,
-               std::size_t leader, bool keep_order);
+// The axes listed in `axes` of `shape`, for operands with these byte strides. Axes are sorted so
+// that `leader`'s strides fall, unless `keep_order`, and merged where all operands allow it.
+Walk make_walk(const Shape& shape, const std::vector<int>& axes,
+               const std::vector<const View*>& operands, std::size_t leader, bool keep_order);
 
-// Index arithmetic as text: splits `linear` (an expression) into coordinates `<name>0`, `<name>1`, … using the parameters
+// Index arithmetic as text: splits `linear` (an expression) into coordinates `<name>0`, `<name>1`,
+// … using the parameters
 // `<dim>0`, …; `upto` axes are split.
-std::string split_index(const std::string& linear, const std::string& name, const std::string& dim, std::size_t upto);
+std::string split_index(const std::string& linear, const std::string& name, const std::string& dim,
+                        std::size_t upto);
 
 }  // namespace td::fuse

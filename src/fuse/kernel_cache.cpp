@@ -39,8 +39,10 @@ std::atomic<int> launches{0};
 double real_value(const Scalar& value) {
   return std::visit(
       [](const auto& v) -> double {
-        if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::complex<double>>) return v.real();
-        else return static_cast<double>(v);
+        if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::complex<double>>)
+          return v.real();
+        else
+          return static_cast<double>(v);
       },
       value);
 }
@@ -65,16 +67,19 @@ std::uint16_t half_bits(double x) {
   auto sign = static_cast<std::uint16_t>(bits >> 48 & 0x8000u);
   std::uint64_t magnitude = bits & 0x7fffffffffffffffull;
   if (magnitude > 0x7ff0000000000000ull) return static_cast<std::uint16_t>(sign | 0x7e00u);
-  if (magnitude >= 0x40effe0000000000ull) return static_cast<std::uint16_t>(sign | 0x7c00u);  // 65520 and more
+  if (magnitude >= 0x40effe0000000000ull)
+    return static_cast<std::uint16_t>(sign | 0x7c00u);  // 65520 and more
   int exponent = static_cast<int>(magnitude >> 52) - 1023;
   if (exponent < -25) return sign;
   // The value in units of the result's last place, exactly: a 53-bit number shifted right.
   std::uint64_t significand = (magnitude & 0xfffffffffffffull) | 0x10000000000000ull;
   int shift = exponent < -14 ? 42 + (-14 - exponent) : 42;
-  std::uint64_t rounded = significand >> shift, rest = significand & ((std::uint64_t{1} << shift) - 1);
+  std::uint64_t rounded = significand >> shift,
+                rest = significand & ((std::uint64_t{1} << shift) - 1);
   std::uint64_t half_unit = std::uint64_t{1} << (shift - 1);
   rounded += rest > half_unit || (rest == half_unit && (rounded & 1));
-  // A normal number's leading bit adds 1 to the exponent field; a carry does the right thing by itself.
+  // A normal number's leading bit adds 1 to the exponent field; a carry does the right thing by
+  // itself.
   std::uint64_t field = exponent < -14 ? 0 : static_cast<std::uint64_t>(exponent + 14) << 10;
   return static_cast<std::uint16_t>(sign | (field + rounded));
 }
@@ -83,11 +88,15 @@ std::uint16_t half_bits(double x) {
 
 void Arguments::scalar(const Scalar& value, DType dtype) {
   switch (dtype) {
-    case DType::float16: return add(half_bits(real_value(value)));
-    case DType::float32: return add(static_cast<float>(real_value(value)));
-    case DType::float64: return add(real_value(value));
+    case DType::float16:
+      return add(half_bits(real_value(value)));
+    case DType::float32:
+      return add(static_cast<float>(real_value(value)));
+    case DType::float64:
+      return add(real_value(value));
     case DType::bool_:
-      return add(static_cast<std::uint8_t>(std::visit([](const auto& v) { return v != std::decay_t<decltype(v)>(0); }, value)));
+      return add(static_cast<std::uint8_t>(
+          std::visit([](const auto& v) { return v != std::decay_t<decltype(v)>(0); }, value)));
     case DType::complex64:
     case DType::complex128: {
       const auto* c = std::get_if<std::complex<double>>(&value);
@@ -101,7 +110,8 @@ void Arguments::scalar(const Scalar& value, DType dtype) {
       }
       return;
     }
-    default: add(integer_bits(value));  // little endian: the low bytes are the narrower number
+    default:
+      add(integer_bits(value));  // little endian: the low bytes are the narrower number
   }
 }
 
@@ -112,16 +122,17 @@ const LoadedKernel* find_kernel(driver::DeviceState& device, const std::string& 
   return it != cache.kernels.end() && it->second.module->alive() ? &it->second : nullptr;
 }
 
-const LoadedKernel& load_kernel(driver::DeviceState& device, const std::string& key, const std::string& text,
-                                std::initializer_list<const char*> names) {
+const LoadedKernel& load_kernel(driver::DeviceState& device, const std::string& key,
+                                const std::string& text, std::initializer_list<const char*> names) {
   static const bool print = std::getenv("TREADLE_PRINT_KERNELS") != nullptr;
   if (print) std::fprintf(stderr, "%s\n", text.c_str());
   compile::Source source;
   source.text = text;
   source.options.file_name = "treadle_generated.cu";
   source.options.options = {"--fmad=false"};
-  compile::Target target{device.provider().image_format,
-                         10 * device.attribute(kComputeCapabilityMajor) + device.attribute(kComputeCapabilityMinor)};
+  compile::Target target{
+      device.provider().image_format,
+      10 * device.attribute(kComputeCapabilityMajor) + device.attribute(kComputeCapabilityMinor)};
   compile::Image image = compile::compile(source, target);
   LoadedKernel loaded;
   loaded.module = std::make_shared<driver::LoadedModule>(device.shared_from_this(), image.bytes);
@@ -135,13 +146,15 @@ void launch(driver::DeviceState& device, CUstream stream, CUfunction function, s
             Arguments& arguments) {
   launches.fetch_add(1, std::memory_order_relaxed);
   auto grid = static_cast<unsigned>(std::clamp<std::int64_t>(blocks, 1, 0x3fffff));
-  TD_CALL(device, cuLaunchKernel, function, grid, 1, 1, kBlock, 1, 1, 0, stream, arguments.data(), nullptr);
+  TD_CALL(device, cuLaunchKernel, function, grid, 1, 1, kBlock, 1, 1, 0, stream, arguments.data(),
+          nullptr);
 }
 
 int launch_count() { return launches.load(std::memory_order_relaxed); }
 
 std::int64_t resident_blocks(driver::DeviceState& device) {
-  return std::int64_t{device.attribute(kMultiprocessorCount)} * device.attribute(kMaxThreadsPerMultiprocessor) / kBlock;
+  return std::int64_t{device.attribute(kMultiprocessorCount)} *
+         device.attribute(kMaxThreadsPerMultiprocessor) / kBlock;
 }
 
 }  // namespace td::fuse

@@ -1,4 +1,5 @@
-// Loaded kernels by key, and launching them with little host work: the common case is one look-up and one driver call.
+// Loaded kernels by key, and launching them with little host work: the common case is one look-up
+// and one driver call.
 #pragma once
 
 #include <cstring>
@@ -19,9 +20,10 @@ struct LoadedKernel {
 
 // The kernel that was loaded under `key` on this device, or null.
 const LoadedKernel* find_kernel(driver::DeviceState& device, const std::string& key);
-// Compiles `text`, loads it and remembers it under `key`. `names` are extern "C" kernels of the text.
-const LoadedKernel& load_kernel(driver::DeviceState& device, const std::string& key, const std::string& text,
-                                std::initializer_list<const char*> names);
+// Compiles `text`, loads it and remembers it under `key`. `names` are extern "C" kernels of the
+// text.
+const LoadedKernel& load_kernel(driver::DeviceState& device, const std::string& key,
+                                const std::string& text, std::initializer_list<const char*> names);
 
 template <class Print>
 const LoadedKernel& kernel(driver::DeviceState& device, const std::string& key, Print print,
@@ -36,15 +38,18 @@ class Arguments {
   template <class T>
   void add(T value) {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
-    if (count_ == kMost) throw InternalError("a generated kernel has too many parameters; please report this");
+    if (count_ == kMost)
+      throw InternalError("a generated kernel has too many parameters; please report this");
     std::memcpy(&slots_[count_], &value, sizeof value);
     pointers_[count_] = &slots_[count_];
     ++count_;
   }
   // An index, as the kernel's td_index.
   void index(std::int64_t value, bool wide) {
-    if (wide) add(value);
-    else add(static_cast<std::int32_t>(value));
+    if (wide)
+      add(value);
+    else
+      add(static_cast<std::int32_t>(value));
   }
   // A scalar operand in `dtype`, as parameter_list() spells it.
   void scalar(const Scalar& value, DType dtype);
@@ -61,7 +66,8 @@ class Arguments {
 inline constexpr unsigned kBlock = 256;
 
 // Launches `blocks` blocks (at least 1) of kBlock threads.
-void launch(driver::DeviceState& device, CUstream stream, CUfunction function, std::int64_t blocks, Arguments& arguments);
+void launch(driver::DeviceState& device, CUstream stream, CUfunction function, std::int64_t blocks,
+            Arguments& arguments);
 // Generated kernels launched by this process so far; tests count with it.
 int launch_count();
 // Blocks of kBlock threads that the device holds at once.

@@ -3,10 +3,10 @@
 
 namespace td::fuse {
 
-extern const char kText_types[];    // td_half, td_complex, td_cast, vector loads
-extern const char kText_ops[];      // arithmetic, comparison, bits
-extern const char kText_math[];     // floating-point functions
-extern const char kText_reduce[];   // reduction functors
-extern const char kText_philox[];   // random numbers
+extern const char kText_types[];   // td_half, td_complex, td_cast, vector loads
+extern const char kText_ops[];     // arithmetic, comparison, bits
+extern const char kText_math[];    // floating-point functions
+extern const char kText_reduce[];  // reduction functors
+extern const char kText_philox[];  // random numbers
 
 }  // namespace td::fuse

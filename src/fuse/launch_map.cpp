@@ -1,7 +1,8 @@
 // Element-wise kernels in three shapes:
-//   flat    every operand is contiguous in the same order, or one element: groups of elements with wide accesses
-//   rows    a long last axis: a block walks pieces of one row, so the other axes cost nothing per element
-//   tiled   some operand runs along another axis than the result: squares go through shared memory, so that both sides
+//   flat    every operand is contiguous in the same order, or one element: groups of elements with
+//   wide accesses rows    a long last axis: a block walks pieces of one row, so the other axes cost
+//   nothing per element tiled   some operand runs along another axis than the result: squares go
+//   through shared memory, so that both sides
 //           are read and written in whole lines
 //   linear  short rows: one index is split into coordinates per element
 #include <algorithm>
@@ -21,7 +22,7 @@ constexpr std::size_t kTiledBytes = 40 << 10;  // shared memory that squares may
 struct Plan {
   Walk walk;
   Scheme scheme = Scheme::linear;
-  int width = 1;        // elements per access of the flat scheme
+  int width = 1;         // elements per access of the flat scheme
   std::size_t turn = 0;  // tiled: the axis along which the turned leaves run
   std::vector<bool> turned;
   std::vector<CUdeviceptr> addresses;
@@ -37,7 +38,9 @@ std::string operand_name(const Program& program, std::size_t k) {
   return k < leaves ? "a" + std::to_string(k) : "b" + std::to_string(k - leaves);
 }
 
-bool steps_by_strides(Access access) { return access != Access::flat && access != Access::constant; }
+bool steps_by_strides(Access access) {
+  return access != Access::flat && access != Access::constant;
+}
 
 // Stride parameters that operand `k` needs: the last axis only if its stride is neither 0 nor 1.
 std::size_t stride_count(const Plan& plan, std::size_t k) {
@@ -59,7 +62,8 @@ bool plan_tiles(const Program& program, Plan& plan) {
     const Strides& s = walk.strides[k];
     if (s[n - 1] == 0 || s[n - 1] == 1) continue;
     for (std::size_t axis = 0; axis + 1 < n; ++axis) {
-      if (s[axis] != 1 || walk.dims[axis] < kTile / 2 || (plan.turn != n && plan.turn != axis)) continue;
+      if (s[axis] != 1 || walk.dims[axis] < kTile / 2 || (plan.turn != n && plan.turn != axis))
+        continue;
       plan.turn = axis;
       plan.turned[k] = true;
       bytes += kTile * (kTile + 1) * itemsize(program.leaves[k].dtype);
@@ -78,10 +82,11 @@ Plan make_plan(const Program& program) {
   for (std::size_t k = 0; k < program.shape.size(); ++k) axes.push_back(static_cast<int>(k));
   plan.walk = make_walk(program.shape, axes, operands, program.leaves.size(), false);
   for (std::size_t k = 0; k < count; ++k)
-    plan.addresses.push_back(operands[k]->storage->address() + static_cast<CUdeviceptr>(operands[k]->offset));
+    plan.addresses.push_back(operands[k]->storage->address() +
+                             static_cast<CUdeviceptr>(operands[k]->offset));
   bool flat = std::none_of(plan.walk.access.begin(), plan.walk.access.end(), steps_by_strides);
   if (!flat) {
-    plan.scheme = plan_tiles(program, plan) ? Scheme::tiled
+    plan.scheme = plan_tiles(program, plan)           ? Scheme::tiled
                   : plan.walk.dims.back() >= kLongRow ? Scheme::rows
                                                       : Scheme::linear;
     return plan;
@@ -89,11 +94,13 @@ Plan make_plan(const Program& program) {
   plan.scheme = Scheme::flat;
   std::size_t largest = 1;
   for (std::size_t k = 0; k < count; ++k)
-    if (plan.walk.access[k] == Access::flat) largest = std::max(largest, itemsize(operands[k]->dtype));
+    if (plan.walk.access[k] == Access::flat)
+      largest = std::max(largest, itemsize(operands[k]->dtype));
   plan.width = static_cast<int>(16 / largest);
   for (std::size_t k = 0; k < count; ++k)
     if (plan.walk.access[k] == Access::flat &&
-        plan.addresses[k] % (static_cast<std::size_t>(plan.width) * itemsize(operands[k]->dtype)) != 0)
+        plan.addresses[k] % (static_cast<std::size_t>(plan.width) * itemsize(operands[k]->dtype)) !=
+            0)
       plan.width = 1;
   return plan;
 }
@@ -105,16 +112,21 @@ class MapPrinter {
 
   std::string text() {
     out_ << print_prelude(program_, plan_.walk.wide);
-    out_ << "extern \"C\" __global__ void __launch_bounds__(256) td_map(" << parameter_list(program_) << "td_index n, td_index chunk";
+    out_ << "extern \"C\" __global__ void __launch_bounds__(256) td_map("
+         << parameter_list(program_) << "td_index n, td_index chunk";
     for (std::size_t d = 0; d < plan_.walk.dims.size(); ++d) out_ << ", td_index d" << d;
     for (std::size_t k = 0; k < plan_.walk.access.size(); ++k)
       for (std::size_t d = 0; d < stride_count(plan_, k); ++d)
         out_ << ", td_index " << operand_name(program_, k) << "_" << d;
     out_ << ") {\n";
-    if (plan_.scheme == Scheme::flat) flat();
-    else if (plan_.scheme == Scheme::rows) rows();
-    else if (plan_.scheme == Scheme::tiled) tiled();
-    else linear();
+    if (plan_.scheme == Scheme::flat)
+      flat();
+    else if (plan_.scheme == Scheme::rows)
+      rows();
+    else if (plan_.scheme == Scheme::tiled)
+      tiled();
+    else
+      linear();
     out_ << "}\n";
     return out_.str();
   }
@@ -123,13 +135,16 @@ class MapPrinter {
   std::size_t leaves() const { return program_.leaves.size(); }
   std::size_t stores() const { return program_.stores.size(); }
   bool constant(std::size_t k) const { return plan_.walk.access[k] == Access::constant; }
-  std::string type(std::size_t k) const { return std::string(cuda_name(operand(program_, k).dtype)); }
+  std::string type(std::size_t k) const {
+    return std::string(cuda_name(operand(program_, k).dtype));
+  }
 
   // element(x0<suffix>, …, s0, …, y0<suffix>, …)
   std::string element(const std::string& suffix) const {
     std::ostringstream call;
     call << "element(";
-    for (std::size_t k = 0; k < leaves(); ++k) call << "x" << k << (constant(k) ? "" : suffix) << ", ";
+    for (std::size_t k = 0; k < leaves(); ++k)
+      call << "x" << k << (constant(k) ? "" : suffix) << ", ";
     call << scalar_arguments(program_);
     for (std::size_t k = 0; k < stores(); ++k) call << (k ? ", " : "") << "y" << k << suffix;
     call << ");";
@@ -150,15 +165,18 @@ class MapPrinter {
          << "  for (td_index g = first + threadIdx.x; g < stop; g += 256) {\n";
     for (std::size_t k = 0; k < leaves(); ++k)
       if (!constant(k))
-        out_ << "    const td_vec<" << type(k) << ", " << width << "> x" << k << " = td_load<" << width << ">(a" << k
-             << " + g * " << width << ");\n";
+        out_ << "    const td_vec<" << type(k) << ", " << width << "> x" << k << " = td_load<"
+             << width << ">(a" << k << " + g * " << width << ");\n";
     for (std::size_t k = 0; k < stores(); ++k)
       out_ << "    td_vec<" << type(leaves() + k) << ", " << width << "> y" << k << ";\n";
-    out_ << "#pragma unroll\n    for (int j = 0; j < " << width << "; ++j) " << element(".at[j]") << "\n";
-    for (std::size_t k = 0; k < stores(); ++k) out_ << "    td_store(b" << k << " + g * " << width << ", y" << k << ");\n";
+    out_ << "#pragma unroll\n    for (int j = 0; j < " << width << "; ++j) " << element(".at[j]")
+         << "\n";
+    for (std::size_t k = 0; k < stores(); ++k)
+      out_ << "    td_store(b" << k << " + g * " << width << ", y" << k << ");\n";
     out_ << "  }\n";
     if (plan_.width == 1) return;
-    out_ << "#ifndef __TREADLE__\n  if (blockIdx.x == 0 && threadIdx.x < n - groups * " << width << ") {\n"
+    out_ << "#ifndef __TREADLE__\n  if (blockIdx.x == 0 && threadIdx.x < n - groups * " << width
+         << ") {\n"
          << "    const td_index i = groups * " << width << " + threadIdx.x;\n";
     one_element([](std::size_t) { return std::string("i"); });
     out_ << "  }\n#endif\n";
@@ -167,8 +185,10 @@ class MapPrinter {
   template <class Place>
   void one_element(Place place) {
     for (std::size_t k = 0; k < leaves(); ++k)
-      if (!constant(k)) out_ << "    const " << type(k) << " x" << k << " = a" << k << "[" << place(k) << "];\n";
-    for (std::size_t k = 0; k < stores(); ++k) out_ << "    " << type(leaves() + k) << " y" << k << ";\n";
+      if (!constant(k))
+        out_ << "    const " << type(k) << " x" << k << " = a" << k << "[" << place(k) << "];\n";
+    for (std::size_t k = 0; k < stores(); ++k)
+      out_ << "    " << type(leaves() + k) << " y" << k << ";\n";
     out_ << "    " << element("") << "\n";
     for (std::size_t k = 0; k < stores(); ++k)
       out_ << "    b" << k << "[" << place(leaves() + k) << "] = y" << k << ";\n";
@@ -178,7 +198,8 @@ class MapPrinter {
   std::string offset(std::size_t k, std::size_t upto) const {
     std::string text;
     for (std::size_t d = 0; d < upto; ++d)
-      text += (d ? " + c" : "c") + std::to_string(d) + " * " + operand_name(program_, k) + "_" + std::to_string(d);
+      text += (d ? " + c" : "c") + std::to_string(d) + " * " + operand_name(program_, k) + "_" +
+              std::to_string(d);
     return text.empty() ? "0" : text;
   }
 
@@ -191,11 +212,16 @@ class MapPrinter {
          << split_index("i", "c", "d", plan_.walk.dims.size());
     one_element([&](std::size_t k) -> std::string {
       switch (plan_.walk.access[k]) {
-        case Access::flat: return "i";
-        case Access::constant: return "0";
-        case Access::unit: return offset(k, last) + " + c" + std::to_string(last);
-        case Access::repeated: return offset(k, last);
-        default: return offset(k, last + 1);
+        case Access::flat:
+          return "i";
+        case Access::constant:
+          return "0";
+        case Access::unit:
+          return offset(k, last) + " + c" + std::to_string(last);
+        case Access::repeated:
+          return offset(k, last);
+        default:
+          return offset(k, last + 1);
       }
     });
     out_ << "  }\n";
@@ -204,12 +230,14 @@ class MapPrinter {
   std::string column(std::size_t k) const {
     switch (plan_.walk.access[k]) {
       case Access::constant:
-      case Access::repeated: return "0";
+      case Access::repeated:
+        return "0";
       case Access::strided: {
         std::size_t last = plan_.walk.dims.size() - 1;
         return "i * " + operand_name(program_, k) + "_" + std::to_string(last);
       }
-      default: return "i";
+      default:
+        return "i";
     }
   }
 
@@ -219,29 +247,35 @@ class MapPrinter {
     load_constants();
     out_ << "  const int unroll = TD_WIDTH(4);\n"
          << "  const td_index pieces = (" << inner << " + (256 * unroll - 1)) / (256 * unroll);\n"
-         << "  const td_index total = n / " << inner << " * pieces, first = (td_index)blockIdx.x * chunk;\n"
+         << "  const td_index total = n / " << inner
+         << " * pieces, first = (td_index)blockIdx.x * chunk;\n"
          << "  const td_index stop = first + chunk < total ? first + chunk : total;\n"
          << "  for (td_index t = first; t < stop; ++t) {\n"
-         << "    const td_index row = t / pieces, column = (t - row * pieces) * (256 * unroll) + threadIdx.x;\n"
+         << "    const td_index row = t / pieces, column = (t - row * pieces) * (256 * unroll) + "
+            "threadIdx.x;\n"
          << split_index("row", "c", "d", last);
     for (std::size_t k = 0; k < leaves() + stores(); ++k) {
       if (constant(k)) continue;
       std::string base = plan_.walk.access[k] == Access::flat ? "row * " + inner : offset(k, last);
-      out_ << "    " << (k < leaves() ? "const " : "") << type(k) << "* p" << k << " = " << operand_name(program_, k)
-           << " + (" << base << ");\n";
+      out_ << "    " << (k < leaves() ? "const " : "") << type(k) << "* p" << k << " = "
+           << operand_name(program_, k) << " + (" << base << ");\n";
     }
     for (std::size_t k = 0; k < leaves(); ++k)
       if (!constant(k)) out_ << "    " << type(k) << " x" << k << "[unroll];\n";
-    for (std::size_t k = 0; k < stores(); ++k) out_ << "    " << type(leaves() + k) << " y" << k << "[unroll];\n";
-    out_ << "#pragma unroll\n    for (int u = 0; u < unroll; ++u) {\n      td_index i = column + u * 256;\n"
+    for (std::size_t k = 0; k < stores(); ++k)
+      out_ << "    " << type(leaves() + k) << " y" << k << "[unroll];\n";
+    out_ << "#pragma unroll\n    for (int u = 0; u < unroll; ++u) {\n      td_index i = column + u "
+            "* 256;\n"
          << "      i = i < " << inner << " ? i : " << inner << " - 1;\n";
     for (std::size_t k = 0; k < leaves(); ++k)
       if (!constant(k)) out_ << "      x" << k << "[u] = p" << k << "[" << column(k) << "];\n";
     out_ << "      " << element("[u]") << "\n    }\n"
-         << "#pragma unroll\n    for (int u = 0; u < unroll; ++u) {\n      const td_index i = column + u * 256;\n"
+         << "#pragma unroll\n    for (int u = 0; u < unroll; ++u) {\n      const td_index i = "
+            "column + u * 256;\n"
          << "      if (i < " << inner << ") {\n";
     for (std::size_t k = 0; k < stores(); ++k)
-      out_ << "        p" << leaves() + k << "[" << column(leaves() + k) << "] = y" << k << "[u];\n";
+      out_ << "        p" << leaves() + k << "[" << column(leaves() + k) << "] = y" << k
+           << "[u];\n";
     out_ << "      }\n    }\n  }\n";
   }
 
@@ -257,7 +291,8 @@ class MapPrinter {
     std::string text = "0";
     for (std::size_t d = 0; d < last; ++d)
       if (d != plan_.turn)
-        text += " + c" + std::to_string(d) + " * " + operand_name(program_, k) + "_" + std::to_string(d);
+        text += " + c" + std::to_string(d) + " * " + operand_name(program_, k) + "_" +
+                std::to_string(d);
     return text;
   }
 
@@ -272,31 +307,38 @@ class MapPrinter {
     for (std::size_t k = 0; k < leaves(); ++k)
       if (plan_.turned[k]) out_ << "  __shared__ " << type(k) << " tile" << k << "[32][33];\n";
     out_ << "  const int lane = threadIdx.x % 32, group = threadIdx.x / 32;\n"
-         << "  const td_index across = (" << width << " + 31) / 32, down = (" << height << " + 31) / 32;\n"
-         << "  const td_index tiles = across * down, total = n / (" << width << " * " << height << ") * tiles;\n"
+         << "  const td_index across = (" << width << " + 31) / 32, down = (" << height
+         << " + 31) / 32;\n"
+         << "  const td_index tiles = across * down, total = n / (" << width << " * " << height
+         << ") * tiles;\n"
          << "  for (td_index t = blockIdx.x; t < total; t += gridDim.x) {\n"
          << "    const td_index plane = t / tiles, tile = t - plane * tiles;\n"
          << "    const td_index r0 = tile / across * 32, c0 = tile % across * 32;\n";
     split_plane(last);
     for (std::size_t k = 0; k < leaves() + stores(); ++k)
       if (!constant(k))
-        out_ << "    " << (k < leaves() ? "const " : "") << type(k) << "* p" << k << " = " << operand_name(program_, k)
-             << " + (" << plane_offset(k, last) << ");\n";
+        out_ << "    " << (k < leaves() ? "const " : "") << type(k) << "* p" << k << " = "
+             << operand_name(program_, k) << " + (" << plane_offset(k, last) << ");\n";
     out_ << "#pragma unroll\n    for (int j = 0; j < 32; j += 8) {\n"
-         << "      const td_index r = r0 + lane, c = c0 + group + j;\n      if (r < " << height << " && c < " << width
-         << ") {\n";
+         << "      const td_index r = r0 + lane, c = c0 + group + j;\n      if (r < " << height
+         << " && c < " << width << ") {\n";
     for (std::size_t k = 0; k < leaves(); ++k)
-      if (plan_.turned[k]) out_ << "        tile" << k << "[group + j][lane] = p" << k << "[" << place(k) << "];\n";
-    out_ << "      }\n    }\n    __syncthreads();\n#pragma unroll\n    for (int j = 0; j < 32; j += 8) {\n"
-         << "      const td_index r = r0 + group + j, c = c0 + lane;\n      if (r < " << height << " && c < " << width
-         << ") {\n";
+      if (plan_.turned[k])
+        out_ << "        tile" << k << "[group + j][lane] = p" << k << "[" << place(k) << "];\n";
+    out_ << "      }\n    }\n    __syncthreads();\n#pragma unroll\n    for (int j = 0; j < 32; j "
+            "+= 8) {\n"
+         << "      const td_index r = r0 + group + j, c = c0 + lane;\n      if (r < " << height
+         << " && c < " << width << ") {\n";
     for (std::size_t k = 0; k < leaves(); ++k) {
       if (constant(k)) continue;
       out_ << "    const " << type(k) << " x" << k << " = ";
-      if (plan_.turned[k]) out_ << "tile" << k << "[lane][group + j];\n";
-      else out_ << "p" << k << "[" << place(k) << "];\n";
+      if (plan_.turned[k])
+        out_ << "tile" << k << "[lane][group + j];\n";
+      else
+        out_ << "p" << k << "[" << place(k) << "];\n";
     }
-    for (std::size_t k = 0; k < stores(); ++k) out_ << "    " << type(leaves() + k) << " y" << k << ";\n";
+    for (std::size_t k = 0; k < stores(); ++k)
+      out_ << "    " << type(leaves() + k) << " y" << k << ";\n";
     out_ << "    " << element("") << "\n";
     for (std::size_t k = 0; k < stores(); ++k)
       out_ << "    p" << leaves() + k << "[" << place(leaves() + k) << "] = y" << k << ";\n";
@@ -323,8 +365,8 @@ std::string plan_key(const Program& program, const Plan& plan) {
   return key;
 }
 
-// How the work is dealt out: every block gets a run of `chunk` neighbouring items (elements, pieces of rows, tiles), which
-// a CPU's prefetcher likes and a GPU does not mind.
+// How the work is dealt out: every block gets a run of `chunk` neighbouring items (elements, pieces
+// of rows, tiles), which a CPU's prefetcher likes and a GPU does not mind.
 struct Deal {
   std::int64_t blocks, chunk;
 };
@@ -333,14 +375,16 @@ Deal deal_out(driver::DeviceState& device, const Plan& plan) {
   const Walk& walk = plan.walk;
   auto parts = [](std::int64_t length, std::int64_t size) { return (length + size - 1) / size; };
   std::int64_t items = walk.count, grain = kBlock;
-  // One group of elements a thread is the fastest way to stream (measured on an H200: 4.31 against 4.15 TB/s with 4
-  // blocks a slot); the other schemes pay for each block. A device with few slots loops instead.
+  // One group of elements a thread is the fastest way to stream (measured on an H200: 4.31
+  // against 4.15 TB/s with 4 blocks a slot); the other schemes pay for each block. A device with
+  // few slots loops instead.
   std::int64_t per_slot = 32;
   if (plan.scheme == Scheme::flat) {
     grain = std::int64_t{kBlock} * plan.width;
     per_slot = 256;
   } else if (plan.scheme == Scheme::rows) {
-    // The kernel's pieces are 1024 columns on a GPU and 256 on the software device; more blocks than pieces do no harm.
+    // The kernel's pieces are 1024 columns on a GPU and 256 on the software device; more blocks
+    // than pieces do no harm.
     items = walk.count / walk.dims.back() * parts(walk.dims.back(), kBlock);
     grain = 1;
   } else if (plan.scheme == Scheme::tiled) {
@@ -354,22 +398,30 @@ Deal deal_out(driver::DeviceState& device, const Plan& plan) {
 }
 
 // Filling memory with one repeated byte or word needs no kernel.
-bool launch_fill(driver::DeviceState& device, CUstream stream, const Program& program, const Plan& plan) {
+bool launch_fill(driver::DeviceState& device, CUstream stream, const Program& program,
+                 const Plan& plan) {
   bool fill = plan.scheme == Scheme::flat && program.steps.size() == 1 && program.steps[0].copy &&
               program.leaves.empty() && program.stores.size() == 1;
   if (!fill) return false;
   DType dtype = program.scalars[0].dtype;
-  if (program.stores[0].view.dtype != dtype || info(dtype).kind == 'c' || itemsize(dtype) == 2) return false;
+  if (program.stores[0].view.dtype != dtype || info(dtype).kind == 'c' || itemsize(dtype) == 2)
+    return false;
   Arguments value;
   value.scalar(program.scalars[0].value, dtype);
   std::size_t bytes = itemsize(dtype);
   std::uint64_t bits = 0;
   std::memcpy(&bits, value.data()[0], bytes);
   auto count = static_cast<std::size_t>(plan.walk.count);
-  if (bits == 0) TD_CALL(device, cuMemsetD8Async, plan.addresses[0], 0, count * bytes, stream);
-  else if (bytes == 4) TD_CALL(device, cuMemsetD32Async, plan.addresses[0], static_cast<unsigned>(bits), count, stream);
-  else if (bytes == 1) TD_CALL(device, cuMemsetD8Async, plan.addresses[0], static_cast<unsigned char>(bits), count, stream);
-  else return false;
+  if (bits == 0)
+    TD_CALL(device, cuMemsetD8Async, plan.addresses[0], 0, count * bytes, stream);
+  else if (bytes == 4)
+    TD_CALL(device, cuMemsetD32Async, plan.addresses[0], static_cast<unsigned>(bits), count,
+            stream);
+  else if (bytes == 1)
+    TD_CALL(device, cuMemsetD8Async, plan.addresses[0], static_cast<unsigned char>(bits), count,
+            stream);
+  else
+    return false;
   return true;
 }
 
@@ -379,8 +431,8 @@ void launch_map(driver::DeviceState& device, CUstream stream, const Program& pro
   if (program.stores.empty()) return;
   Plan plan = make_plan(program);
   if (launch_fill(device, stream, program, plan)) return;
-  const LoadedKernel& loaded = kernel(
-      device, plan_key(program, plan), [&] { return MapPrinter(program, plan).text(); }, {"td_map"});
+  const LoadedKernel& loaded = kernel(device, plan_key(program, plan),
+                                      [&] { return MapPrinter(program, plan).text(); }, {"td_map"});
   Arguments arguments;
   for (CUdeviceptr address : plan.addresses) arguments.add(address);
   for (const ScalarOperand& scalar : program.scalars) arguments.scalar(scalar.value, scalar.dtype);
@@ -390,7 +442,8 @@ void launch_map(driver::DeviceState& device, CUstream stream, const Program& pro
   arguments.index(deal.chunk, wide);
   for (std::int64_t dim : plan.walk.dims) arguments.index(dim, wide);
   for (std::size_t k = 0; k < plan.walk.access.size(); ++k)
-    for (std::size_t d = 0; d < stride_count(plan, k); ++d) arguments.index(plan.walk.strides[k][d], wide);
+    for (std::size_t d = 0; d < stride_count(plan, k); ++d)
+      arguments.index(plan.walk.strides[k][d], wide);
   launch(device, stream, loaded.functions[0], deal.blocks, arguments);
 }
 

@@ -1,8 +1,9 @@
 // Reduction kernels, with the element-wise work in front of them fused in. Two shapes:
 //   row     the lanes of a block (or of 32 threads) share one result: the fast axis is reduced
 //   column  a thread owns one result: the fast axis is kept, or rows are very short
-// When the results alone cannot fill the device, each is split into chunks, and a second small kernel combines the partial
-// accumulators. The order of combination depends on the shape only, so results repeat exactly.
+// When the results alone cannot fill the device, each is split into chunks, and a second small
+// kernel combines the partial accumulators. The order of combination depends on the shape only, so
+// results repeat exactly.
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
@@ -13,15 +14,16 @@
 namespace td::fuse {
 namespace {
 
-constexpr std::int64_t kShortRow = 32;      // shorter rows are left to one thread each
-constexpr std::int64_t kLongRow = 1024;     // longer rows get a whole block
-constexpr std::size_t kAccumulatorBytes = 32;  // the largest accumulator: a complex128 with its place
+constexpr std::int64_t kShortRow = 32;   // shorter rows are left to one thread each
+constexpr std::int64_t kLongRow = 1024;  // longer rows get a whole block
+constexpr std::size_t kAccumulatorBytes =
+    32;  // the largest accumulator: a complex128 with its place
 
 struct Plan {
   Walk kept, reduced;  // operands: the leaves; `kept` has the result behind them
   bool column = false;
   int lanes = 256;
-  int width = 1;       // elements per access in a row
+  int width = 1;  // elements per access in a row
   int splits = 1;
   std::int64_t chunk = 0;
   bool wide = false;
@@ -74,7 +76,9 @@ int row_width(const Program& program, const Plan& plan) {
   auto width = static_cast<std::int64_t>(16 / largest);
   for (std::size_t k = 0; k < program.leaves.size(); ++k) {
     if (plan.reduced.access[k] == Access::constant) continue;
-    if (plan.addresses[k] % (static_cast<std::size_t>(width) * itemsize(program.leaves[k].dtype)) != 0) return 1;
+    if (plan.addresses[k] % (static_cast<std::size_t>(width) * itemsize(program.leaves[k].dtype)) !=
+        0)
+      return 1;
     for (std::int64_t stride : plan.kept.strides[k])
       if (stride % width != 0) return 1;
   }
@@ -86,11 +90,15 @@ void choose_splits(driver::DeviceState& device, Plan& plan) {
   std::int64_t per_block = plan.column ? kBlock : kBlock / plan.lanes;
   std::int64_t blocks = (outputs + per_block - 1) / per_block;
   std::int64_t least = plan.column ? 64 : std::int64_t{plan.lanes} * 16;  // elements worth a chunk
-  std::int64_t wanted = std::max<std::int64_t>(1, resident_blocks(device) / std::max<std::int64_t>(blocks, 1));
+  std::int64_t wanted =
+      std::max<std::int64_t>(1, resident_blocks(device) / std::max<std::int64_t>(blocks, 1));
   std::int64_t splits = std::clamp<std::int64_t>((length + least - 1) / least, 1, wanted);
   std::int64_t grain = plan.column ? 4 : std::int64_t{plan.lanes} * plan.width * 4;
   plan.chunk = ((length + splits - 1) / splits + grain - 1) / grain * grain;
-  plan.splits = plan.chunk > 0 ? static_cast<int>(std::max<std::int64_t>(1, (length + plan.chunk - 1) / plan.chunk)) : 1;
+  plan.splits =
+      plan.chunk > 0
+          ? static_cast<int>(std::max<std::int64_t>(1, (length + plan.chunk - 1) / plan.chunk))
+          : 1;
 }
 
 Plan make_plan(driver::DeviceState& device, const Program& program) {
@@ -125,18 +133,21 @@ class ReducePrinter {
 
   std::string text() {
     const ReductionInfo& row = info(program_.reduction);
-    out_ << print_prelude(program_, plan_.wide) << "typedef " << row.functor << "<" << cuda_name(program_.input)
-         << "> F;\ntypedef F::A A;\n\n";
-    if (plan_.column) column_kernel();
-    else row_kernel();
+    out_ << print_prelude(program_, plan_.wide) << "typedef " << row.functor << "<"
+         << cuda_name(program_.input) << "> F;\ntypedef F::A A;\n\n";
+    if (plan_.column)
+      column_kernel();
+    else
+      row_kernel();
     return out_.str();
   }
 
   // The second kernel is a text of its own, since most reductions do without it.
   std::string finish_text() {
     bool half = program_.input == DType::float16, complex = info(program_.input).kind == 'c';
-    out_ << device_headers(half, complex, true, false) << "\ntypedef " << (plan_.wide ? "long long" : "int")
-         << " td_index;\ntypedef " << info(program_.reduction).functor << "<" << cuda_name(program_.input)
+    out_ << device_headers(half, complex, true, false) << "\ntypedef "
+         << (plan_.wide ? "long long" : "int") << " td_index;\ntypedef "
+         << info(program_.reduction).functor << "<" << cuda_name(program_.input)
          << "> F;\ntypedef F::A A;\n\n";
     finish_kernel();
     return out_.str();
@@ -147,22 +158,28 @@ class ReducePrinter {
   std::string type(std::size_t k) const { return std::string(cuda_name(program_.leaves[k].dtype)); }
   std::string out_type() const { return std::string(cuda_name(program_.output)); }
 
-  static std::string sum(const std::string& coordinate, const std::string& stride, std::size_t count) {
+  static std::string sum(const std::string& coordinate, const std::string& stride,
+                         std::size_t count) {
     std::string text;
     for (std::size_t d = 0; d < count; ++d)
-      text += (d ? " + " : "") + coordinate + std::to_string(d) + " * " + stride + std::to_string(d);
+      text +=
+          (d ? " + " : "") + coordinate + std::to_string(d) + " * " + stride + std::to_string(d);
     return text.empty() ? "0" : text;
   }
 
-  void walk_parameters(const Walk& walk, const char* dim, const char* stride, std::size_t first, std::size_t last) {
+  void walk_parameters(const Walk& walk, const char* dim, const char* stride, std::size_t first,
+                       std::size_t last) {
     for (std::size_t d = 0; d < walk.dims.size(); ++d) out_ << ", td_index " << dim << d;
     for (std::size_t k = first; k < last; ++k)
-      for (std::size_t d = 0; d < walk.dims.size(); ++d) out_ << ", td_index " << stride << k << "_" << d;
+      for (std::size_t d = 0; d < walk.dims.size(); ++d)
+        out_ << ", td_index " << stride << k << "_" << d;
   }
 
   void head(const char* name) {
-    out_ << "extern \"C\" __global__ void __launch_bounds__(256) " << name << "(" << parameter_list(program_)
-         << out_type() << "* out, A* part, td_index outputs, td_index length, td_index chunk, int splits, double count";
+    out_ << "extern \"C\" __global__ void __launch_bounds__(256) " << name << "("
+         << parameter_list(program_) << out_type()
+         << "* out, A* part, td_index outputs, td_index length, td_index chunk, int splits, double "
+            "count";
     walk_parameters(plan_.kept, "kd", "k", 0, leaves() + 1);
     walk_parameters(plan_.reduced, "rd", "r", 0, leaves());
     out_ << ") {\n";
@@ -180,9 +197,12 @@ class ReducePrinter {
 
   std::string reduced_offset(std::size_t k, const std::string& index) const {
     switch (plan_.reduced.access[k]) {
-      case Access::flat: return index;
-      case Access::constant: return "0";
-      default: return sum("e", "r" + std::to_string(k) + "_", plan_.reduced.dims.size());
+      case Access::flat:
+        return index;
+      case Access::constant:
+        return "0";
+      default:
+        return sum("e", "r" + std::to_string(k) + "_", plan_.reduced.dims.size());
     }
   }
 
@@ -195,21 +215,26 @@ class ReducePrinter {
   void evaluate(const std::string& index, const std::string& y) {
     if (needs_coordinates()) out_ << split_index(index, "e", "rd", plan_.reduced.dims.size());
     out_ << "    element(";
-    for (std::size_t k = 0; k < leaves(); ++k) out_ << "p" << k << "[" << reduced_offset(k, index) << "], ";
+    for (std::size_t k = 0; k < leaves(); ++k)
+      out_ << "p" << k << "[" << reduced_offset(k, index) << "], ";
     out_ << scalar_arguments(program_) << y << ");\n";
   }
 
   // Accumulates indices r, r + stride, … below `last`, four in flight.
   void accumulate(const std::string& stride) {
     out_ << "      const int unroll = TD_WIDTH(4);\n"
-         << "      for (; r + (unroll - 1) * " << stride << " < last; r += unroll * " << stride << ") {\n"
+         << "      for (; r + (unroll - 1) * " << stride << " < last; r += unroll * " << stride
+         << ") {\n"
          << "        " << cuda_name(program_.input) << " y[unroll];\n"
-         << "#pragma unroll\n        for (int u = 0; u < unroll; ++u) {\n    const td_index q = r + u * " << stride << ";\n";
+         << "#pragma unroll\n        for (int u = 0; u < unroll; ++u) {\n    const td_index q = r "
+            "+ u * "
+         << stride << ";\n";
     evaluate("q", "y[u]");
     out_ << "        }\n#pragma unroll\n        for (int u = 0; u < unroll; ++u)\n"
-         << "          acc[u] = F::combine(acc[u], F::lift(y[u], r + u * " << stride << "));\n      }\n"
-         << "#ifndef __TREADLE__\n      for (; r < last; r += " << stride << ") {\n        " << cuda_name(program_.input)
-         << " y;\n";
+         << "          acc[u] = F::combine(acc[u], F::lift(y[u], r + u * " << stride
+         << "));\n      }\n"
+         << "#ifndef __TREADLE__\n      for (; r < last; r += " << stride << ") {\n        "
+         << cuda_name(program_.input) << " y;\n";
     evaluate("r", "y");
     out_ << "        acc[0] = F::combine(acc[0], F::lift(y, r));\n      }\n#endif\n";
   }
@@ -217,18 +242,22 @@ class ReducePrinter {
   // Whole groups of `width` elements first; chunks and rows start at multiples of the width.
   void accumulate_wide() {
     std::string w = std::to_string(plan_.width);
-    out_ << "#ifndef __TREADLE__\n      {\n      const td_index whole = last - last % " << w << ";\n"
+    out_ << "#ifndef __TREADLE__\n      {\n      const td_index whole = last - last % " << w
+         << ";\n"
          << "      td_index g = first + lane * " << w << ";\n"
-         << "      for (; g + 3 * " << plan_.lanes << " * " << w << " < whole; g += 4 * " << plan_.lanes << " * " << w
-         << ") {\n";
+         << "      for (; g + 3 * " << plan_.lanes << " * " << w << " < whole; g += 4 * "
+         << plan_.lanes << " * " << w << ") {\n";
     for (std::size_t k = 0; k < leaves(); ++k) wide_loads(k, w);
-    out_ << "#pragma unroll\n        for (int u = 0; u < 4; ++u)\n#pragma unroll\n        for (int j = 0; j < " << w
-         << "; ++j) {\n          " << cuda_name(program_.input) << " y;\n";
+    out_ << "#pragma unroll\n        for (int u = 0; u < 4; ++u)\n#pragma unroll\n        for (int "
+            "j = 0; j < "
+         << w << "; ++j) {\n          " << cuda_name(program_.input) << " y;\n";
     wide_element("x", "[u]");
-    out_ << "          acc[u] = F::combine(acc[u], F::lift(y, g + u * " << plan_.lanes << " * " << w << " + j));\n"
-         << "        }\n      }\n      for (; g < whole; g += " << plan_.lanes << " * " << w << ") {\n"
-         << "#pragma unroll\n        for (int j = 0; j < " << w << "; ++j) {\n          " << cuda_name(program_.input)
-         << " y;\n";
+    out_ << "          acc[u] = F::combine(acc[u], F::lift(y, g + u * " << plan_.lanes << " * " << w
+         << " + j));\n"
+         << "        }\n      }\n      for (; g < whole; g += " << plan_.lanes << " * " << w
+         << ") {\n"
+         << "#pragma unroll\n        for (int j = 0; j < " << w << "; ++j) {\n          "
+         << cuda_name(program_.input) << " y;\n";
     evaluate("(g + j)", "y");
     out_ << "          acc[0] = F::combine(acc[0], F::lift(y, g + j));\n        }\n      }\n"
          << "      r = whole + lane;\n      }\n#endif\n";
@@ -237,15 +266,17 @@ class ReducePrinter {
   void wide_loads(std::size_t k, const std::string& w) {
     if (plan_.reduced.access[k] == Access::constant) return;
     out_ << "        td_vec<" << type(k) << ", " << w << "> x" << k << "[4];\n"
-         << "#pragma unroll\n        for (int u = 0; u < 4; ++u) x" << k << "[u] = td_load<" << w << ">(p" << k << " + g + u * "
-         << plan_.lanes << " * " << w << ");\n";
+         << "#pragma unroll\n        for (int u = 0; u < 4; ++u) x" << k << "[u] = td_load<" << w
+         << ">(p" << k << " + g + u * " << plan_.lanes << " * " << w << ");\n";
   }
 
   void wide_element(const std::string& name, const std::string& suffix) {
     out_ << "          element(";
     for (std::size_t k = 0; k < leaves(); ++k) {
-      if (plan_.reduced.access[k] == Access::constant) out_ << "p" << k << "[0], ";
-      else out_ << name << k << suffix << ".at[j], ";
+      if (plan_.reduced.access[k] == Access::constant)
+        out_ << "p" << k << "[0], ";
+      else
+        out_ << name << k << suffix << ".at[j], ";
     }
     out_ << scalar_arguments(program_) << "y);\n";
   }
@@ -255,25 +286,30 @@ class ReducePrinter {
   }
 
   void write_result(const std::string& accumulator) {
-    out_ << split_index("m", "c", "kd", plan_.kept.dims.size()) << "      if (splits == 1) " << out_place()
-         << " = F::finish(" << accumulator << ", count);\n      else part[split * outputs + m] = " << accumulator << ";\n";
+    out_ << split_index("m", "c", "kd", plan_.kept.dims.size()) << "      if (splits == 1) "
+         << out_place() << " = F::finish(" << accumulator
+         << ", count);\n      else part[split * outputs + m] = " << accumulator << ";\n";
   }
 
   void row_kernel() {
     head("td_reduce");
     int lanes = plan_.lanes, rows = 256 / lanes;
     out_ << "  __shared__ A shared[256];\n"
-         << "  const int lane = threadIdx.x % " << lanes << ", sub = threadIdx.x / " << lanes << ";\n"
+         << "  const int lane = threadIdx.x % " << lanes << ", sub = threadIdx.x / " << lanes
+         << ";\n"
          << "  const td_index groups = (outputs + " << rows - 1 << ") / " << rows << ";\n"
          << "  for (td_index g = blockIdx.x; g < groups * splits; g += gridDim.x) {\n"
-         << "    const td_index split = g / groups, m = (g - split * groups) * " << rows << " + sub;\n"
-         << "    A acc[TD_WIDTH(4)];\n#pragma unroll\n    for (int u = 0; u < TD_WIDTH(4); ++u) acc[u] = F::none();\n"
+         << "    const td_index split = g / groups, m = (g - split * groups) * " << rows
+         << " + sub;\n"
+         << "    A acc[TD_WIDTH(4)];\n#pragma unroll\n    for (int u = 0; u < TD_WIDTH(4); ++u) "
+            "acc[u] = F::none();\n"
          << "    if (m < outputs) {\n";
     begin_result();
     out_ << "      td_index r = first + lane;\n";
     if (plan_.width > 1) accumulate_wide();
     accumulate(std::to_string(lanes));
-    out_ << "    }\n#pragma unroll\n    for (int u = 1; u < TD_WIDTH(4); ++u) acc[0] = F::combine(acc[0], acc[u]);\n";
+    out_ << "    }\n#pragma unroll\n    for (int u = 1; u < TD_WIDTH(4); ++u) acc[0] = "
+            "F::combine(acc[0], acc[u]);\n";
     tree();
     out_ << "    if (lane == 0 && m < outputs) {\n";
     write_result("shared[threadIdx.x]");
@@ -284,7 +320,8 @@ class ReducePrinter {
   void tree() {
     out_ << "    shared[threadIdx.x] = acc[0];\n    __syncthreads();\n"
          << "    for (int s = " << plan_.lanes / 2 << "; s > 0; s >>= 1) {\n"
-         << "      if (lane < s) shared[threadIdx.x] = F::combine(shared[threadIdx.x], shared[threadIdx.x + s]);\n"
+         << "      if (lane < s) shared[threadIdx.x] = F::combine(shared[threadIdx.x], "
+            "shared[threadIdx.x + s]);\n"
          << "      __syncthreads();\n    }\n";
   }
 
@@ -293,12 +330,14 @@ class ReducePrinter {
     out_ << "  const td_index tiles = (outputs + 255) / 256;\n"
          << "  for (td_index g = blockIdx.x; g < tiles * splits; g += gridDim.x) {\n"
          << "    const td_index split = g / tiles, m = (g - split * tiles) * 256 + threadIdx.x;\n"
-         << "    A acc[TD_WIDTH(4)];\n#pragma unroll\n    for (int u = 0; u < TD_WIDTH(4); ++u) acc[u] = F::none();\n"
+         << "    A acc[TD_WIDTH(4)];\n#pragma unroll\n    for (int u = 0; u < TD_WIDTH(4); ++u) "
+            "acc[u] = F::none();\n"
          << "    if (m < outputs) {\n      {\n";
     begin_result();
     out_ << "      td_index r = first;\n";
     accumulate("1");
-    out_ << "      }\n#pragma unroll\n      for (int u = 1; u < TD_WIDTH(4); ++u) acc[0] = F::combine(acc[0], acc[u]);\n";
+    out_ << "      }\n#pragma unroll\n      for (int u = 1; u < TD_WIDTH(4); ++u) acc[0] = "
+            "F::combine(acc[0], acc[u]);\n";
     write_result("acc[0]");
     out_ << "    }\n  }\n}\n\n";
   }
@@ -309,13 +348,17 @@ class ReducePrinter {
     for (std::size_t d = 0; d < plan_.kept.dims.size(); ++d) out_ << ", td_index kd" << d;
     for (std::size_t d = 0; d < plan_.kept.dims.size(); ++d) out_ << ", td_index o_" << d;
     out_ << ") {\n  __shared__ A shared[256];\n"
-         << "  for (td_index m = blockIdx.x; m < outputs; m += gridDim.x) {\n    A acc = F::none();\n"
-         << "    for (int s = threadIdx.x; s < splits; s += 256) acc = F::combine(acc, part[s * outputs + m]);\n"
+         << "  for (td_index m = blockIdx.x; m < outputs; m += gridDim.x) {\n    A acc = "
+            "F::none();\n"
+         << "    for (int s = threadIdx.x; s < splits; s += 256) acc = F::combine(acc, part[s * "
+            "outputs + m]);\n"
          << "    shared[threadIdx.x] = acc;\n    __syncthreads();\n"
          << "    for (int s = 128; s > 0; s >>= 1) {\n"
-         << "      if (threadIdx.x < s) shared[threadIdx.x] = F::combine(shared[threadIdx.x], shared[threadIdx.x + s]);\n"
+         << "      if (threadIdx.x < s) shared[threadIdx.x] = F::combine(shared[threadIdx.x], "
+            "shared[threadIdx.x + s]);\n"
          << "      __syncthreads();\n    }\n    if (threadIdx.x == 0) {\n"
-         << split_index("m", "c", "kd", plan_.kept.dims.size()) << "      out[" << sum("c", "o_", plan_.kept.dims.size())
+         << split_index("m", "c", "kd", plan_.kept.dims.size()) << "      out["
+         << sum("c", "o_", plan_.kept.dims.size())
          << "] = F::finish(shared[0], count);\n    }\n    __syncthreads();\n  }\n}\n";
   }
 
@@ -340,13 +383,15 @@ std::string plan_key(const Program& program, const Plan& plan) {
 
 std::string finish_key(const Program& program, const Plan& plan) {
   std::string key = "finish";
-  for (std::size_t part : {static_cast<std::size_t>(program.reduction), static_cast<std::size_t>(program.input),
-                           static_cast<std::size_t>(plan.wide), plan.kept.dims.size()})
+  for (std::size_t part :
+       {static_cast<std::size_t>(program.reduction), static_cast<std::size_t>(program.input),
+        static_cast<std::size_t>(plan.wide), plan.kept.dims.size()})
     key.push_back(static_cast<char>(part));
   return key;
 }
 
-void add_walk(Arguments& arguments, const Walk& walk, std::size_t first, std::size_t last, bool wide) {
+void add_walk(Arguments& arguments, const Walk& walk, std::size_t first, std::size_t last,
+              bool wide) {
   for (std::int64_t dim : walk.dims) arguments.index(dim, wide);
   for (std::size_t k = first; k < last; ++k)
     for (std::int64_t stride : walk.strides[k]) arguments.index(stride, wide);
@@ -356,13 +401,15 @@ void add_walk(Arguments& arguments, const Walk& walk, std::size_t first, std::si
 
 void launch_reduce(driver::DeviceState& device, CUstream stream, const Program& program) {
   Plan plan = make_plan(device, program);
-  const LoadedKernel& loaded = kernel(
-      device, plan_key(program, plan), [&] { return ReducePrinter(program, plan).text(); }, {"td_reduce"});
+  const LoadedKernel& loaded =
+      kernel(device, plan_key(program, plan), [&] { return ReducePrinter(program, plan).text(); },
+             {"td_reduce"});
   std::int64_t outputs = plan.kept.count;
   CUdeviceptr out = program.out.storage->address() + static_cast<CUdeviceptr>(program.out.offset);
   std::optional<driver::Memory> part;
   if (plan.splits > 1)
-    part.emplace(device.shared_from_this(), static_cast<std::size_t>(outputs) * plan.splits * kAccumulatorBytes, stream);
+    part.emplace(device.shared_from_this(),
+                 static_cast<std::size_t>(outputs) * plan.splits * kAccumulatorBytes, stream);
   CUdeviceptr part_address = part ? part->address() : 0;
   std::size_t leaves = program.leaves.size();
   auto count = static_cast<double>(plan.reduced.count);
@@ -381,11 +428,13 @@ void launch_reduce(driver::DeviceState& device, CUstream stream, const Program& 
   add_walk(arguments, plan.reduced, 0, leaves, plan.wide);
   std::int64_t per_block = plan.column ? kBlock : kBlock / plan.lanes;
   std::int64_t blocks = (outputs + per_block - 1) / per_block * plan.splits;
-  launch(device, stream, loaded.functions[0], std::min(blocks, 4 * resident_blocks(device)), arguments);
+  launch(device, stream, loaded.functions[0], std::min(blocks, 4 * resident_blocks(device)),
+         arguments);
   if (plan.splits == 1) return;
 
-  const LoadedKernel& finish = kernel(
-      device, finish_key(program, plan), [&] { return ReducePrinter(program, plan).finish_text(); }, {"td_finish"});
+  const LoadedKernel& finish =
+      kernel(device, finish_key(program, plan),
+             [&] { return ReducePrinter(program, plan).finish_text(); }, {"td_finish"});
   Arguments second;
   second.add(out);
   second.add(part_address);
@@ -393,7 +442,8 @@ void launch_reduce(driver::DeviceState& device, CUstream stream, const Program& 
   second.add(plan.splits);
   second.add(count);
   add_walk(second, plan.kept, leaves, leaves + 1, plan.wide);
-  launch(device, stream, finish.functions[0], std::min(outputs, 8 * resident_blocks(device)), second);
+  launch(device, stream, finish.functions[0], std::min(outputs, 8 * resident_blocks(device)),
+         second);
 }
 
 }  // namespace td::fuse

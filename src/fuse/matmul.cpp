@@ -1,4 +1,5 @@
-// NumPy's matmul: shapes here, products in the BLAS behind the border; integers and bool through a plain kernel.
+// NumPy's matmul: shapes here, products in the BLAS behind the border; integers and bool through a
+// plain kernel.
 #include <algorithm>
 
 #include "array/operations.h"
@@ -64,8 +65,10 @@ bool single_batch_stride(const View& v, std::int64_t& stride) {
   for (std::size_t k = v.shape.size() - 2; k-- > 0;) {
     if (v.shape[k] == 1) continue;
     std::int64_t step = v.strides[k] / bytes;
-    if (expected < 0) stride = step;
-    else if (step != expected) return false;
+    if (expected < 0)
+      stride = step;
+    else if (step != expected)
+      return false;
     expected = step * v.shape[k];
   }
   return stride >= 0;
@@ -73,7 +76,8 @@ bool single_batch_stride(const View& v, std::int64_t& stride) {
 
 driver::GemmMatrix gemm_operand(Array& x) {
   driver::GemmMatrix m;
-  if (!blas_layout(view_of(x), m.by_columns, m.leading) || !single_batch_stride(view_of(x), m.batch_stride)) {
+  if (!blas_layout(view_of(x), m.by_columns, m.leading) ||
+      !single_batch_stride(view_of(x), m.batch_stride)) {
     x = array::converted(x, x.dtype(), 'C');
     blas_layout(view_of(x), m.by_columns, m.leading);
     single_batch_stride(view_of(x), m.batch_stride);
@@ -99,10 +103,12 @@ Array blas_product(Array a, Array b, const Shape& batch, DType dtype) {
   return c;
 }
 
-// Integers have no BLAS: each thread makes one element of C, with tiles of A and B in shared memory.
+// Integers have no BLAS: each thread makes one element of C, with tiles of A and B in shared
+// memory.
 std::string tiled_text(DType dtype) {
   std::string type(fuse::cuda_name(dtype));
-  return fuse::device_headers(dtype == DType::float16, info(dtype).kind == 'c', false, false) + "typedef " + type + R"( T;
+  return fuse::device_headers(dtype == DType::float16, info(dtype).kind == 'c', false, false) +
+         "typedef " + type + R"( T;
 extern "C" __global__ void __launch_bounds__(256) td_matmul(const T* a, const T* b, T* c, long long m, long long n,
                                                              long long k, long long batches) {
   __shared__ T left[16][17], right[16][17];
@@ -144,8 +150,8 @@ Array tiled_product(Array a, Array b, const Shape& batch, DType dtype) {
   driver::DeviceState& device = *view_of(c).storage->device();
   CUdeviceptr left = a.data(), right = b.data();
   device.make_current();
-  const auto& loaded = fuse::kernel(device, cat("matmul", static_cast<int>(dtype)), [&] { return tiled_text(dtype); },
-                                    {"td_matmul"});
+  const auto& loaded = fuse::kernel(device, cat("matmul", static_cast<int>(dtype)),
+                                    [&] { return tiled_text(dtype); }, {"td_matmul"});
   fuse::Arguments arguments;
   arguments.add(left);
   arguments.add(right);
@@ -156,8 +162,8 @@ Array tiled_product(Array a, Array b, const Shape& batch, DType dtype) {
   std::int64_t batches = array::size_of(batch);
   arguments.add(batches);
   std::int64_t tiles = (m + 15) / 16 * ((n + 15) / 16) * batches;
-  fuse::launch(device, driver::current_stream(view_of(c).storage->device())->handle(), loaded.functions[0], tiles,
-               arguments);
+  fuse::launch(device, driver::current_stream(view_of(c).storage->device())->handle(),
+               loaded.functions[0], tiles, arguments);
   return c;
 }
 
@@ -165,22 +171,27 @@ Array tiled_product(Array a, Array b, const Shape& batch, DType dtype) {
 
 Array matmul(const Array& a, const Array& b) {
   if (a.ndim() == 0 || b.ndim() == 0)
-    throw ValueError("matmul: Input operand does not have enough dimensions (a 0-d array has no matrix; use multiply)");
+    throw ValueError(
+        "matmul: Input operand does not have enough dimensions (a 0-d array has no matrix; use "
+        "multiply)");
   if (view_of(a).storage->device() != view_of(b).storage->device())
     throw ValueError("matmul: operands are on different devices; copy one of them over first");
   Array left = promoted_vector(a, true), right = promoted_vector(b, false);
   std::int64_t inner = left.shape().back(), other = right.shape()[right.ndim() - 2];
   if (inner != other)
-    throw ValueError(cat("matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
-                         "(n?,k),(k,m?)->(n?,m?) (size ", other, " is different from ", inner, ")"));
+    throw ValueError(
+        cat("matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
+            "(n?,k),(k,m?)->(n?,m?) (size ",
+            other, " is different from ", inner, ")"));
   Shape left_batch = batch_shape(left), right_batch = batch_shape(right);
   const Shape* batches[] = {&left_batch, &right_batch};
   Shape batch = array::broadcast_shapes(batches);
   DType dtype = array::promote(a.dtype(), b.dtype());
   char kind = info(dtype).kind;
   bool half = dtype == DType::float16;
-  Array c = kind == 'f' || kind == 'c' ? blas_product(left, right, batch, half ? DType::float32 : dtype)
-                                       : tiled_product(left, right, batch, dtype);
+  Array c = kind == 'f' || kind == 'c'
+                ? blas_product(left, right, batch, half ? DType::float32 : dtype)
+                : tiled_product(left, right, batch, dtype);
   if (half) c = c.astype(DType::float16);
   std::vector<IndexItem> drop{Ellipsis{}};
   drop.push_back(a.ndim() == 1 ? IndexItem(std::int64_t{0}) : IndexItem(Slice{}));

@@ -1,8 +1,9 @@
-// From pending nodes to kernels: drops what nobody sees, groups what may share a kernel, and keeps the order of every
-// two accesses to the same memory of which one is a write.
+// From pending nodes to kernels: drops what nobody sees, groups what may share a kernel, and keeps
+// the order of every two accesses to the same memory of which one is a write.
 //
-// Groups run one after the other. Inside a group all loads come before all stores and every thread works on one index,
-// so two accesses to the same memory may share a group only if they touch the same element at the same index.
+// Groups run one after the other. Inside a group all loads come before all stores and every thread
+// works on one index, so two accesses to the same memory may share a group only if they touch the
+// same element at the same index.
 #include <algorithm>
 
 #include "fuse/program.h"
@@ -45,9 +46,9 @@ class Planner {
     std::shared_ptr<Storage> storage;  // where the value is kept, once that is known
     bool alive = false;                // somebody outside can see the value
     bool needed = false;
-    int home = -1;                     // the reduction whose kernel computes this value
+    int home = -1;  // the reduction whose kernel computes this value
     int group = -1;
-    int step = -1;                     // place in the program of its group
+    int step = -1;  // place in the program of its group
   };
 
   // The place of a node in `nodes_`; nodes are few, and a flush visits each input once or twice.
@@ -83,11 +84,14 @@ class Planner {
       Node& node = *nodes_[i];
       if (!facts_[i].needed) continue;
       bool reduces = node.kind == Node::Kind::reduce;
-      if (reduces) facts_[i].home = i;
-      else if (!facts_[i].alive && home[i] >= 0 && nodes_[home[i]]->shape == node.shape) facts_[i].home = home[i];
+      if (reduces)
+        facts_[i].home = i;
+      else if (!facts_[i].alive && home[i] >= 0 && nodes_[home[i]]->shape == node.shape)
+        facts_[i].home = home[i];
       int mine = facts_[i].home >= 0 ? facts_[i].home : several;
       for_each_input_node(i, [&](int p) {
-        bool fits = nodes_[p]->kind != Node::Kind::reduce && (home[p] == unknown || home[p] == mine);
+        bool fits =
+            nodes_[p]->kind != Node::Kind::reduce && (home[p] == unknown || home[p] == mine);
         home[p] = fits ? mine : several;
       });
     }
@@ -122,7 +126,8 @@ class Planner {
       } else if (input.kind == Input::Kind::node) {
         // Should the value be read back from memory, it must not have been overwritten by then.
         int p = index_of(input.node.get());
-        if (facts_[p].storage) accesses(facts_[p].storage.get()).push_back({i, &nodes_[p]->out, false});
+        if (facts_[p].storage)
+          accesses(facts_[p].storage.get()).push_back({i, &nodes_[p]->out, false});
       }
     }
     if (facts_[i].storage) accesses(facts_[i].storage.get()).push_back({i, &node.out, true});
@@ -133,7 +138,8 @@ class Planner {
     return x.begin < y.end && y.begin < x.end;
   }
   static bool same_places(const View& a, const View& b) {
-    return a.offset == b.offset && a.dtype == b.dtype && a.shape == b.shape && a.strides == b.strides;
+    return a.offset == b.offset && a.dtype == b.dtype && a.shape == b.shape &&
+           a.strides == b.strides;
   }
 
   // The first group that node `i` may join or follow.
@@ -156,7 +162,8 @@ class Planner {
       } else if (input.kind == Input::Kind::leaf) {
         for (std::size_t a = 0; a < accesses(input.view.storage.get()).size(); ++a) {
           Access access = accesses(input.view.storage.get())[a];
-          if (access.node < i && access.write && overlap(*access.view, input.view)) after(access.node, false);
+          if (access.node < i && access.write && overlap(*access.view, input.view))
+            after(access.node, false);
         }
       }
     }
@@ -203,7 +210,8 @@ class Planner {
     Group group{true, nodes_[i]->shape, {}, 1};
     for (int p = 0; p <= i; ++p) {
       if (facts_[p].home != i || !facts_[p].needed || facts_[p].group >= 0) continue;
-      for (int k = 0; k < nodes_[p]->arity; ++k) group.operands += nodes_[p]->inputs[k].kind != Input::Kind::node;
+      for (int k = 0; k < nodes_[p]->arity; ++k)
+        group.operands += nodes_[p]->inputs[k].kind != Input::Kind::node;
       if (group.operands > kMaxOperands && p != i) {
         facts_[p].home = -1;
         place(p);
@@ -227,7 +235,8 @@ class Planner {
 
   Value leaf(Program& program, const View& view) {
     for (std::size_t k = 0; k < program.leaves.size(); ++k)
-      if (program.leaves[k].same_elements(view)) return {Value::Kind::leaf, static_cast<std::uint8_t>(k)};
+      if (program.leaves[k].same_elements(view))
+        return {Value::Kind::leaf, static_cast<std::uint8_t>(k)};
     program.leaves.push_back(view);
     return {Value::Kind::leaf, static_cast<std::uint8_t>(program.leaves.size() - 1)};
   }
@@ -239,7 +248,8 @@ class Planner {
     }
     if (input.kind == Input::Kind::leaf) return leaf(program, input.view);
     int p = index_of(input.node.get());
-    if (facts_[p].group == group) return {Value::Kind::step, static_cast<std::uint8_t>(facts_[p].step)};
+    if (facts_[p].group == group)
+      return {Value::Kind::step, static_cast<std::uint8_t>(facts_[p].step)};
     return leaf(program, kept_view(p));
   }
 
@@ -255,7 +265,8 @@ class Planner {
       if (facts_[i].group < 0) continue;
       for_each_input_node(static_cast<int>(i), [&](int p) {
         if (facts_[p].group == facts_[i].group || facts_[p].storage) return;
-        std::size_t bytes = static_cast<std::size_t>(array::size_of(nodes_[p]->out.shape)) * itemsize(nodes_[p]->out.dtype);
+        std::size_t bytes = static_cast<std::size_t>(array::size_of(nodes_[p]->out.shape)) *
+                            itemsize(nodes_[p]->out.dtype);
         facts_[p].storage = std::make_shared<Storage>(device_.shared_from_this(), bytes);
       });
     }
@@ -304,8 +315,10 @@ class Planner {
       program.steps.push_back(step);
       if (!group.reduces) add_store(program, i);
     }
-    if (program.reduces) launch_reduce(device_, stream_, program);
-    else launch_map(device_, stream_, program);
+    if (program.reduces)
+      launch_reduce(device_, stream_, program);
+    else
+      launch_map(device_, stream_, program);
     for (int i : group.nodes) nodes_[i]->launched = true;
   }
 
@@ -321,7 +334,8 @@ class Planner {
 
 }  // namespace
 
-void launch_nodes(driver::DeviceState& device, CUstream stream, std::vector<std::shared_ptr<Node>>& nodes) {
+void launch_nodes(driver::DeviceState& device, CUstream stream,
+                  std::vector<std::shared_ptr<Node>>& nodes) {
   device.make_current();
   Planner(device, stream, nodes).run();
 }

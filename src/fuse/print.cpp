@@ -1,5 +1,5 @@
-// Programs as CUDA C++: one small function per step with the body of its row in tables/ops.def, and `element`, which
-// strings them together for one index. Kernels of every shape call `element`.
+// Programs as CUDA C++: one small function per step with the body of its row in tables/ops.def, and
+// `element`, which strings them together for one index. Kernels of every shape call `element`.
 #include <sstream>
 
 #include "fuse/kernels_text.h"
@@ -14,7 +14,9 @@ void note_type(DType dtype, bool& half, bool& complex) {
 }
 
 std::string value_name(Value value) {
-  const char* prefix = value.kind == Value::Kind::leaf ? "a" : value.kind == Value::Kind::step ? "v" : "s";
+  const char* prefix = value.kind == Value::Kind::leaf   ? "a"
+                       : value.kind == Value::Kind::step ? "v"
+                                                         : "s";
   return prefix + std::to_string(value.index);
 }
 
@@ -43,7 +45,8 @@ void print_step(std::ostream& out, const Program& program, std::size_t k) {
     for (int a = 0; a < step.arity; ++a) value += (a ? ", " : "") + argument(program, step, a);
     value += ")";
   }
-  if (step.result != step.stored) value = "td_cast<" + std::string(cuda_name(step.stored)) + ">(" + value + ")";
+  if (step.result != step.stored)
+    value = "td_cast<" + std::string(cuda_name(step.stored)) + ">(" + value + ")";
   out << "  const " << cuda_name(step.stored) << " v" << k << " = " << value << ";\n";
 }
 
@@ -63,7 +66,8 @@ void print_element(std::ostream& out, const Program& program) {
   out << ") {\n";
   for (std::size_t k = 0; k < program.steps.size(); ++k) print_step(out, program, k);
   if (program.reduces)
-    out << "  y = td_cast<" << cuda_name(program.input) << ">(" << value_name(program.root) << ");\n";
+    out << "  y = td_cast<" << cuda_name(program.input) << ">(" << value_name(program.root)
+        << ");\n";
   else
     for (std::size_t k = 0; k < program.stores.size(); ++k)
       out << "  y" << k << " = v" << int(program.stores[k].step) << ";\n";
@@ -76,9 +80,12 @@ std::string_view cuda_name(DType dtype) { return info(dtype).cuda; }
 
 DType dtype_of(const Program& program, Value value) {
   switch (value.kind) {
-    case Value::Kind::leaf: return program.leaves[value.index].dtype;
-    case Value::Kind::step: return program.steps[value.index].stored;
-    default: return program.scalars[value.index].dtype;
+    case Value::Kind::leaf:
+      return program.leaves[value.index].dtype;
+    case Value::Kind::step:
+      return program.steps[value.index].stored;
+    default:
+      return program.scalars[value.index].dtype;
   }
 }
 
@@ -107,7 +114,8 @@ std::string print_prelude(const Program& program, bool wide_index) {
   std::ostringstream out;
   out << device_headers(half, complex, program.reduces, false);
   out << "\ntypedef " << (wide_index ? "long long" : "int") << " td_index;\n\n";
-  for (std::size_t k = 0; k < program.steps.size(); ++k) print_step_function(out, k, program.steps[k]);
+  for (std::size_t k = 0; k < program.steps.size(); ++k)
+    print_step_function(out, k, program.steps[k]);
   print_element(out, program);
   return out.str();
 }
@@ -121,11 +129,20 @@ std::string parameter_list(const Program& program) {
     out << cuda_name(program.stores[k].view.dtype) << "* b" << k << ", ";
   for (std::size_t k = 0; k < program.scalars.size(); ++k) {
     switch (program.scalars[k].dtype) {
-      case DType::float16: out << "unsigned short s" << k << ", "; break;
-      case DType::complex64: out << "float s" << k << "r, float s" << k << "i, "; break;
-      case DType::complex128: out << "double s" << k << "r, double s" << k << "i, "; break;
-      case DType::bool_: out << "unsigned char s" << k << ", "; break;
-      default: out << cuda_name(program.scalars[k].dtype) << " s" << k << ", ";
+      case DType::float16:
+        out << "unsigned short s" << k << ", ";
+        break;
+      case DType::complex64:
+        out << "float s" << k << "r, float s" << k << "i, ";
+        break;
+      case DType::complex128:
+        out << "double s" << k << "r, double s" << k << "i, ";
+        break;
+      case DType::bool_:
+        out << "unsigned char s" << k << ", ";
+        break;
+      default:
+        out << cuda_name(program.scalars[k].dtype) << " s" << k << ", ";
     }
   }
   return out.str();
@@ -135,10 +152,14 @@ std::string scalar_arguments(const Program& program) {
   std::ostringstream out;
   for (std::size_t k = 0; k < program.scalars.size(); ++k) {
     DType d = program.scalars[k].dtype;
-    if (d == DType::float16) out << "td_half_bits(s" << k << "), ";
-    else if (info(d).kind == 'c') out << cuda_name(d) << "(s" << k << "r, s" << k << "i), ";
-    else if (d == DType::bool_) out << "s" << k << " != 0, ";
-    else out << "s" << k << ", ";
+    if (d == DType::float16)
+      out << "td_half_bits(s" << k << "), ";
+    else if (info(d).kind == 'c')
+      out << cuda_name(d) << "(s" << k << "r, s" << k << "i), ";
+    else if (d == DType::bool_)
+      out << "s" << k << " != 0, ";
+    else
+      out << "s" << k << ", ";
   }
   return out.str();
 }

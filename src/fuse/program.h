@@ -1,5 +1,5 @@
-// One kernel's worth of work: element-wise steps over one iteration shape, in dependency order, with what they read and
-// write; and for a reduction, what becomes of the last step's value.
+// One kernel's worth of work: element-wise steps over one iteration shape, in dependency order,
+// with what they read and write; and for a reduction, what becomes of the last step's value.
 #pragma once
 
 #include <string>
@@ -22,9 +22,9 @@ struct Step {
   Op op{};
   std::uint8_t arity = 1;
   Value args[3];
-  DType loops[3]{};                // what each argument is cast to
-  DType result = DType::float64;   // what the body yields
-  DType stored = DType::float64;   // what the step's value is cast to: later steps see that
+  DType loops[3]{};               // what each argument is cast to
+  DType result = DType::float64;  // what the body yields
+  DType stored = DType::float64;  // what the step's value is cast to: later steps see that
 };
 
 struct Store {
@@ -44,7 +44,8 @@ struct Program {
   std::vector<Step> steps;
   std::vector<Store> stores;
 
-  // A reduction of `root` (cast to `input`) over the axes marked in `reduced`, into `out` over the kept axes.
+  // A reduction of `root` (cast to `input`) over the axes marked in `reduced`, into `out` over the
+  // kept axes.
   bool reduces = false;
   Reduction reduction{};
   std::vector<bool> reduced;
@@ -54,14 +55,16 @@ struct Program {
   View out;
 };
 
-// Limits of one kernel: parameters stay within the 4 KiB that every device takes, and indices within a byte.
+// Limits of one kernel: parameters stay within the 4 KiB that every device takes, and indices
+// within a byte.
 inline constexpr std::size_t kMaxOperands = 40;
 inline constexpr std::size_t kMaxSteps = 64;
 
 DType dtype_of(const Program& program, Value value);
 
 // ---- printing (print.cpp) ----
-// Device headers, step functions and `element`, which computes every store's value (or the reduction's input).
+// Device headers, step functions and `element`, which computes every store's value (or the
+// reduction's input).
 std::string print_prelude(const Program& program, bool wide_index);
 std::string parameter_list(const Program& program);
 std::string scalar_arguments(const Program& program);

@@ -1,9 +1,12 @@
-// Floating-point functions of tables/ops.def. float16 computes in float and rounds once; complex functions use Kahan's
-// formulas. Nothing here is contracted: kernels are compiled with --fmad=false, so that fusing changes no result.
+// Floating-point functions of tables/ops.def. float16 computes in float and rounds once; complex
+// functions use Kahan's formulas. Nothing here is contracted: kernels are compiled with
+// --fmad=false, so that fusing changes no result.
 
 #ifdef TD_HALF
-#define TD_HALF_UNARY(name, f) TD_FN td_half name(td_half x) { return td_half(f((float)x)); }
-#define TD_HALF_BINARY(name, f) TD_FN td_half name(td_half x, td_half y) { return td_half(f((float)x, (float)y)); }
+#define TD_HALF_UNARY(name, f) \
+  TD_FN td_half name(td_half x) { return td_half(f((float)x)); }
+#define TD_HALF_BINARY(name, f) \
+  TD_FN td_half name(td_half x, td_half y) { return td_half(f((float)x, (float)y)); }
 #else
 #define TD_HALF_UNARY(name, f)
 #define TD_HALF_BINARY(name, f)
@@ -51,24 +54,37 @@ TD_BINARY(td_copysign, copysign)
 TD_BINARY(td_float_nextafter, nextafter)
 
 // Integers and bool are their own floor, ceil and trunc.
-template <class T> TD_FN T td_floor(T x) {
-  if constexpr (td_traits<T>::floating) return td_float_floor(x);
-  else return x;
+template <class T>
+TD_FN T td_floor(T x) {
+  if constexpr (td_traits<T>::floating)
+    return td_float_floor(x);
+  else
+    return x;
 }
-template <class T> TD_FN T td_ceil(T x) {
-  if constexpr (td_traits<T>::floating) return td_float_ceil(x);
-  else return x;
+template <class T>
+TD_FN T td_ceil(T x) {
+  if constexpr (td_traits<T>::floating)
+    return td_float_ceil(x);
+  else
+    return x;
 }
-template <class T> TD_FN T td_trunc(T x) {
-  if constexpr (td_traits<T>::floating) return td_float_trunc(x);
-  else return x;
+template <class T>
+TD_FN T td_trunc(T x) {
+  if constexpr (td_traits<T>::floating)
+    return td_float_trunc(x);
+  else
+    return x;
 }
 
 // The absolute value of the lowest signed integer wraps to itself.
-template <class T> TD_FN T td_abs(T x) {
-  if constexpr (td_traits<T>::floating) return td_float_abs(x);
-  else if constexpr (td_traits<T>::is_signed) return x < T(0) ? T(0ull - (unsigned long long)x) : x;
-  else return x;
+template <class T>
+TD_FN T td_abs(T x) {
+  if constexpr (td_traits<T>::floating)
+    return td_float_abs(x);
+  else if constexpr (td_traits<T>::is_signed)
+    return x < T(0) ? T(0ull - (unsigned long long)x) : x;
+  else
+    return x;
 }
 
 // float functions as NumPy composes them
@@ -79,24 +95,29 @@ TD_FN float td_radians(float x) { return x * (3.14159265358979323846f / 180.0f);
 TD_FN double td_radians(double x) { return x * (3.14159265358979323846 / 180.0); }
 TD_HALF_UNARY(td_radians, td_radians)
 
-template <class T> TD_FN T td_real_heaviside(T x, T at_zero) {
+template <class T>
+TD_FN T td_real_heaviside(T x, T at_zero) {
   return x != x ? x : x == T(0) ? at_zero : x < T(0) ? T(0) : T(1);
 }
-template <class T> TD_FN T td_real_logaddexp(T x, T y) {
+template <class T>
+TD_FN T td_real_logaddexp(T x, T y) {
   if (x == y) return x + T(0.6931471805599453);
   T d = x - y;
   if (d > T(0)) return x + td_log1p(td_exp(-d));
   return d <= T(0) ? y + td_log1p(td_exp(d)) : d;
 }
-template <class T> TD_FN T td_real_logaddexp2(T x, T y) {
+template <class T>
+TD_FN T td_real_logaddexp2(T x, T y) {
   if (x == y) return x + T(1);
   T d = x - y;
   if (d > T(0)) return x + td_log1p(td_exp2(-d)) * T(1.4426950408889634);
   return d <= T(0) ? y + td_log1p(td_exp2(d)) * T(1.4426950408889634) : d;
 }
 
-// Floor division and remainder through fmod: exact remainders, and the pair always satisfies q*y + r == x to rounding.
-template <class T> TD_FN T td_real_floor_divide(T x, T y) {
+// Floor division and remainder through fmod: exact remainders, and the pair always satisfies q*y +
+// r == x to rounding.
+template <class T>
+TD_FN T td_real_floor_divide(T x, T y) {
   if (y == T(0)) return x / y;
   T r = td_float_fmod(x, y);
   T q = (x - r) / y;
@@ -105,7 +126,8 @@ template <class T> TD_FN T td_real_floor_divide(T x, T y) {
   T whole = td_float_floor(q);
   return q - whole > T(0.5) ? whole + T(1) : whole;
 }
-template <class T> TD_FN T td_real_remainder(T x, T y) {
+template <class T>
+TD_FN T td_real_remainder(T x, T y) {
   T r = td_float_fmod(x, y);
   if (y == T(0)) return r;
   if (r == T(0)) return td_copysign(T(0), y);
@@ -140,53 +162,84 @@ TD_FN td_half td_nextafter(td_half x, td_half y) {
 #endif
 
 // The argument of a real number: 0 or pi.
-template <class T> TD_FN T td_angle(T x) { return td_atan2(T(0.0f), x); }
+template <class T>
+TD_FN T td_angle(T x) {
+  return td_atan2(T(0.0f), x);
+}
 
 #ifdef TD_COMPLEX
-template <class T> TD_FN T td_abs(td_complex<T> z) { return td_hypot(z.re, z.im); }
-template <class T> TD_FN T td_angle(td_complex<T> z) { return td_atan2(z.im, z.re); }
-template <class T> TD_FN td_complex<T> td_times_i(td_complex<T> z) { return {-z.im, z.re}; }
-template <class T> TD_FN td_complex<T> td_over_i(td_complex<T> z) { return {z.im, -z.re}; }
-template <class T> TD_FN td_complex<T> td_rint(td_complex<T> z) { return {td_rint(z.re), td_rint(z.im)}; }
-template <class T> TD_FN td_complex<T> td_complex_sign(td_complex<T> z) {
+template <class T>
+TD_FN T td_abs(td_complex<T> z) {
+  return td_hypot(z.re, z.im);
+}
+template <class T>
+TD_FN T td_angle(td_complex<T> z) {
+  return td_atan2(z.im, z.re);
+}
+template <class T>
+TD_FN td_complex<T> td_times_i(td_complex<T> z) {
+  return {-z.im, z.re};
+}
+template <class T>
+TD_FN td_complex<T> td_over_i(td_complex<T> z) {
+  return {z.im, -z.re};
+}
+template <class T>
+TD_FN td_complex<T> td_rint(td_complex<T> z) {
+  return {td_rint(z.re), td_rint(z.im)};
+}
+template <class T>
+TD_FN td_complex<T> td_complex_sign(td_complex<T> z) {
   T length = td_abs(z);
   return {z.re / length, z.im / length};
 }
 
-template <class T> TD_FN td_complex<T> td_exp(td_complex<T> z) {
+template <class T>
+TD_FN td_complex<T> td_exp(td_complex<T> z) {
   T scale = td_exp(z.re);
   if (z.im == T(0)) return {scale, z.im};
   if (scale == T(0)) return {td_copysign(T(0), td_cos(z.im)), td_copysign(T(0), td_sin(z.im))};
   return {scale * td_cos(z.im), scale * td_sin(z.im)};
 }
 // log |z| without losing digits where |z| is near 1.
-template <class T> TD_FN T td_log_abs(td_complex<T> z) {
+template <class T>
+TD_FN T td_log_abs(td_complex<T> z) {
   T a = td_float_abs(z.re), b = td_float_abs(z.im);
   T large = a > b ? a : b, small = a > b ? b : a;
-  if (large > T(0.5) && large < T(2)) return T(0.5) * td_log1p((large - T(1)) * (large + T(1)) + small * small);
+  if (large > T(0.5) && large < T(2))
+    return T(0.5) * td_log1p((large - T(1)) * (large + T(1)) + small * small);
   return td_log(td_hypot(z.re, z.im));
 }
-template <class T> TD_FN td_complex<T> td_log(td_complex<T> z) { return {td_log_abs(z), td_angle(z)}; }
-template <class T> TD_FN td_complex<T> td_log2(td_complex<T> z) {
+template <class T>
+TD_FN td_complex<T> td_log(td_complex<T> z) {
+  return {td_log_abs(z), td_angle(z)};
+}
+template <class T>
+TD_FN td_complex<T> td_log2(td_complex<T> z) {
   td_complex<T> w = td_log(z);
   return {w.re * T(1.4426950408889634), w.im * T(1.4426950408889634)};
 }
-template <class T> TD_FN td_complex<T> td_log10(td_complex<T> z) {
+template <class T>
+TD_FN td_complex<T> td_log10(td_complex<T> z) {
   td_complex<T> w = td_log(z);
   return {w.re * T(0.4342944819032518), w.im * T(0.4342944819032518)};
 }
-template <class T> TD_FN td_complex<T> td_log1p(td_complex<T> z) {
+template <class T>
+TD_FN td_complex<T> td_log1p(td_complex<T> z) {
   T l = td_hypot(z.re + T(1), z.im);
   return {td_log(l), td_atan2(z.im, z.re + T(1))};
 }
-template <class T> TD_FN td_complex<T> td_exp2(td_complex<T> z) {
+template <class T>
+TD_FN td_complex<T> td_exp2(td_complex<T> z) {
   return td_exp(td_complex<T>(z.re * T(0.6931471805599453), z.im * T(0.6931471805599453)));
 }
-template <class T> TD_FN td_complex<T> td_expm1(td_complex<T> z) {
+template <class T>
+TD_FN td_complex<T> td_expm1(td_complex<T> z) {
   T s = td_sin(z.im / T(2));
   return {td_expm1(z.re) * td_cos(z.im) - T(2) * s * s, td_exp(z.re) * td_sin(z.im)};
 }
-template <class T> TD_FN td_complex<T> td_sqrt(td_complex<T> z) {
+template <class T>
+TD_FN td_complex<T> td_sqrt(td_complex<T> z) {
   T a = td_float_abs(z.re), b = td_float_abs(z.im);
   if (a == T(0) && b == T(0)) return {T(0), z.im};
   if (b > T(0) && b == b + b) return {b, z.im};
@@ -194,50 +247,80 @@ template <class T> TD_FN td_complex<T> td_sqrt(td_complex<T> z) {
   if (z.re >= T(0)) return {t, z.im / (T(2) * t)};
   return {b / (T(2) * t), td_copysign(t, z.im)};
 }
-template <class T> TD_FN td_complex<T> td_sinh(td_complex<T> z) {
+template <class T>
+TD_FN td_complex<T> td_sinh(td_complex<T> z) {
   return {td_sinh(z.re) * td_cos(z.im), td_cosh(z.re) * td_sin(z.im)};
 }
-template <class T> TD_FN td_complex<T> td_cosh(td_complex<T> z) {
+template <class T>
+TD_FN td_complex<T> td_cosh(td_complex<T> z) {
   return {td_cosh(z.re) * td_cos(z.im), td_sinh(z.re) * td_sin(z.im)};
 }
-template <class T> TD_FN td_complex<T> td_tanh(td_complex<T> z) {
+template <class T>
+TD_FN td_complex<T> td_tanh(td_complex<T> z) {
   T a = td_float_abs(z.re);
   if (a > T(22)) {
     T e = td_exp(-a);
     return {td_copysign(T(1), z.re), T(4) * td_sin(z.im) * td_cos(z.im) * e * e};
   }
-  T t = td_tan(z.im), beta = T(1) + t * t, s = td_sinh(z.re), rho = td_sqrt(T(1) + s * s), d = T(1) + beta * s * s;
+  T t = td_tan(z.im), beta = T(1) + t * t, s = td_sinh(z.re), rho = td_sqrt(T(1) + s * s),
+    d = T(1) + beta * s * s;
   return {beta * rho * s / d, t / d};
 }
-template <class T> TD_FN td_complex<T> td_sin(td_complex<T> z) { return td_over_i(td_sinh(td_times_i(z))); }
-template <class T> TD_FN td_complex<T> td_cos(td_complex<T> z) { return td_cosh(td_times_i(z)); }
-template <class T> TD_FN td_complex<T> td_tan(td_complex<T> z) { return td_over_i(td_tanh(td_times_i(z))); }
+template <class T>
+TD_FN td_complex<T> td_sin(td_complex<T> z) {
+  return td_over_i(td_sinh(td_times_i(z)));
+}
+template <class T>
+TD_FN td_complex<T> td_cos(td_complex<T> z) {
+  return td_cosh(td_times_i(z));
+}
+template <class T>
+TD_FN td_complex<T> td_tan(td_complex<T> z) {
+  return td_over_i(td_tanh(td_times_i(z)));
+}
 
-template <class T> TD_FN td_complex<T> td_root_above(td_complex<T> z) { return td_sqrt(td_complex<T>(T(1) + z.re, z.im)); }
-template <class T> TD_FN td_complex<T> td_root_below(td_complex<T> z) { return td_sqrt(td_complex<T>(T(1) - z.re, -z.im)); }
-template <class T> TD_FN td_complex<T> td_asin(td_complex<T> z) {
+template <class T>
+TD_FN td_complex<T> td_root_above(td_complex<T> z) {
+  return td_sqrt(td_complex<T>(T(1) + z.re, z.im));
+}
+template <class T>
+TD_FN td_complex<T> td_root_below(td_complex<T> z) {
+  return td_sqrt(td_complex<T>(T(1) - z.re, -z.im));
+}
+template <class T>
+TD_FN td_complex<T> td_asin(td_complex<T> z) {
   td_complex<T> p = td_root_above(z), m = td_root_below(z);
   return {td_atan2(z.re, m.re * p.re - m.im * p.im), td_asinh(m.re * p.im - m.im * p.re)};
 }
-template <class T> TD_FN td_complex<T> td_acos(td_complex<T> z) {
+template <class T>
+TD_FN td_complex<T> td_acos(td_complex<T> z) {
   td_complex<T> p = td_root_above(z), m = td_root_below(z);
   return {T(2) * td_atan2(m.re, p.re), td_asinh(p.re * m.im - p.im * m.re)};
 }
-template <class T> TD_FN td_complex<T> td_acosh(td_complex<T> z) {
+template <class T>
+TD_FN td_complex<T> td_acosh(td_complex<T> z) {
   td_complex<T> p = td_root_above(z), m = td_sqrt(td_complex<T>(z.re - T(1), z.im));
   return {td_asinh(m.re * p.re + m.im * p.im), T(2) * td_atan2(m.im, p.re)};
 }
-template <class T> TD_FN td_complex<T> td_asinh(td_complex<T> z) { return td_over_i(td_asin(td_times_i(z))); }
+template <class T>
+TD_FN td_complex<T> td_asinh(td_complex<T> z) {
+  return td_over_i(td_asin(td_times_i(z)));
+}
 // Odd in the real part, where the formula is exact for x >= 0.
-template <class T> TD_FN td_complex<T> td_atanh(td_complex<T> z) {
+template <class T>
+TD_FN td_complex<T> td_atanh(td_complex<T> z) {
   T x = td_float_abs(z.re), d = T(1) - x, y2 = z.im * z.im;
   T re = T(0.25) * td_log1p(T(4) * x / (d * d + y2));
   return {td_copysign(re, z.re), T(0.5) * td_atan2(T(2) * z.im, d * (T(1) + x) - y2)};
 }
-template <class T> TD_FN td_complex<T> td_atan(td_complex<T> z) { return td_over_i(td_atanh(td_times_i(z))); }
+template <class T>
+TD_FN td_complex<T> td_atan(td_complex<T> z) {
+  return td_over_i(td_atanh(td_times_i(z)));
+}
 
 // Small whole exponents multiply, as in NumPy; the others go through the logarithm.
-template <class T> TD_FN td_complex<T> td_complex_pow(td_complex<T> x, td_complex<T> y) {
+template <class T>
+TD_FN td_complex<T> td_complex_pow(td_complex<T> x, td_complex<T> y) {
   typedef td_complex<T> C;
   if (y.re == T(0) && y.im == T(0)) return C(T(1));
   if (x.re == T(0) && x.im == T(0)) {

@@ -1,12 +1,15 @@
-// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as 1, 2, 3; SC11): a block of four words is a
-// function of a counter and a key, so element i of a draw needs no state and is the same on every device.
+// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as 1, 2, 3; SC11): a
+// block of four words is a function of a counter and a key, so element i of a draw needs no state
+// and is the same on every device.
 
 struct td_words {
   unsigned w[4];
 };
 
-TD_FN td_words td_philox(unsigned long long block, unsigned long long stream, unsigned long long key) {
-  unsigned c0 = (unsigned)block, c1 = (unsigned)(block >> 32), c2 = (unsigned)stream, c3 = (unsigned)(stream >> 32);
+TD_FN td_words td_philox(unsigned long long block, unsigned long long stream,
+                         unsigned long long key) {
+  unsigned c0 = (unsigned)block, c1 = (unsigned)(block >> 32), c2 = (unsigned)stream,
+           c3 = (unsigned)(stream >> 32);
   unsigned k0 = (unsigned)key, k1 = (unsigned)(key >> 32);
 #pragma unroll
   for (int round = 0; round < 10; ++round) {
@@ -27,17 +30,21 @@ TD_FN unsigned long long td_word64(const td_words& r, int half) {
 }
 // [0, 1) with every multiple of 2^-24 or 2^-53 equally likely.
 TD_FN float td_unit(unsigned word) { return (float)(word >> 8) * 5.9604644775390625e-08f; }
-TD_FN double td_unit(unsigned long long word) { return (double)(word >> 11) * 1.1102230246251565e-16; }
+TD_FN double td_unit(unsigned long long word) {
+  return (double)(word >> 11) * 1.1102230246251565e-16;
+}
 
 // Two normal variates from two uniform ones (Box and Muller); 1 - u avoids the logarithm of 0.
-template <class T> TD_FN void td_normal_pair(T u, T v, T& a, T& b) {
+template <class T>
+TD_FN void td_normal_pair(T u, T v, T& a, T& b) {
   T radius = td_sqrt(T(-2) * td_log(T(1) - u));
   T angle = T(6.283185307179586) * v;
   a = radius * td_cos(angle);
   b = radius * td_sin(angle);
 }
 
-// [0, range) by multiplication: each value's probability is within 2^-64 of 1/range. range 0 means 2^64.
+// [0, range) by multiplication: each value's probability is within 2^-64 of 1/range. range 0 means
+// 2^64.
 TD_FN unsigned long long td_below(unsigned long long word, unsigned long long range) {
   return range == 0 ? word : __umul64hi(word, range);
 }

@@ -1,45 +1,64 @@
-// Reductions: how an element becomes an accumulator (lift), how two accumulators combine, and what the result is
-// (finish, which gets the number of elements). `none()` is the accumulator of no elements.
+// Reductions: how an element becomes an accumulator (lift), how two accumulators combine, and what
+// the result is (finish, which gets the number of elements). `none()` is the accumulator of no
+// elements.
 
-template <class T> struct td_accumulator { typedef T type; };
+template <class T>
+struct td_accumulator {
+  typedef T type;
+};
 #ifdef TD_HALF
-template <> struct td_accumulator<td_half> { typedef float type; };
+template <>
+struct td_accumulator<td_half> {
+  typedef float type;
+};
 #endif
 
 // Lowest and highest value, infinities included.
-template <class T> TD_FN T td_lowest() {
-  if constexpr (td_same<T, bool>::value) return false;
-  else if constexpr (td_traits<T>::integer) return td_traits<T>::is_signed ? T(1ull << (td_traits<T>::bits - 1)) : T(0);
+template <class T>
+TD_FN T td_lowest() {
+  if constexpr (td_same<T, bool>::value)
+    return false;
+  else if constexpr (td_traits<T>::integer)
+    return td_traits<T>::is_signed ? T(1ull << (td_traits<T>::bits - 1)) : T(0);
 #ifdef TD_COMPLEX
-  else if constexpr (td_traits<T>::complex) return T(td_lowest<decltype(T().re)>(), td_lowest<decltype(T().re)>());
+  else if constexpr (td_traits<T>::complex)
+    return T(td_lowest<decltype(T().re)>(), td_lowest<decltype(T().re)>());
 #endif
-  else return T(-__int_as_float(0x7f800000));
+  else
+    return T(-__int_as_float(0x7f800000));
 }
-template <class T> TD_FN T td_highest() {
-  if constexpr (td_same<T, bool>::value) return true;
+template <class T>
+TD_FN T td_highest() {
+  if constexpr (td_same<T, bool>::value)
+    return true;
   else if constexpr (td_traits<T>::integer)
     return td_traits<T>::is_signed ? T((1ull << (td_traits<T>::bits - 1)) - 1ull) : T(~0ull);
 #ifdef TD_COMPLEX
-  else if constexpr (td_traits<T>::complex) return T(td_highest<decltype(T().re)>(), td_highest<decltype(T().re)>());
+  else if constexpr (td_traits<T>::complex)
+    return T(td_highest<decltype(T().re)>(), td_highest<decltype(T().re)>());
 #endif
-  else return T(__int_as_float(0x7f800000));
+  else
+    return T(__int_as_float(0x7f800000));
 }
 
-template <class T> struct td_sum {
+template <class T>
+struct td_sum {
   typedef typename td_accumulator<T>::type A;
   TD_FN A none() { return td_cast<A>(0); }
   TD_FN A lift(T x, long long) { return td_cast<A>(x); }
   TD_FN A combine(A a, A b) { return td_add(a, b); }
   TD_FN T finish(A a, double) { return td_cast<T>(a); }
 };
-template <class T> struct td_prod {
+template <class T>
+struct td_prod {
   typedef typename td_accumulator<T>::type A;
   TD_FN A none() { return td_cast<A>(1); }
   TD_FN A lift(T x, long long) { return td_cast<A>(x); }
   TD_FN A combine(A a, A b) { return td_mul(a, b); }
   TD_FN T finish(A a, double) { return td_cast<T>(a); }
 };
-template <class T> struct td_mean : td_sum<T> {
+template <class T>
+struct td_mean : td_sum<T> {
   typedef typename td_accumulator<T>::type A;
   TD_FN T finish(A a, double n) {
 #ifdef TD_COMPLEX
@@ -51,35 +70,40 @@ template <class T> struct td_mean : td_sum<T> {
       return td_cast<T>(a / td_cast<A>(n));
   }
 };
-template <class T> struct td_min {
+template <class T>
+struct td_min {
   typedef T A;
   TD_FN A none() { return td_highest<T>(); }
   TD_FN A lift(T x, long long) { return x; }
   TD_FN A combine(A a, A b) { return td_minimum(a, b); }
   TD_FN T finish(A a, double) { return a; }
 };
-template <class T> struct td_max {
+template <class T>
+struct td_max {
   typedef T A;
   TD_FN A none() { return td_lowest<T>(); }
   TD_FN A lift(T x, long long) { return x; }
   TD_FN A combine(A a, A b) { return td_maximum(a, b); }
   TD_FN T finish(A a, double) { return a; }
 };
-template <class T> struct td_any {
+template <class T>
+struct td_any {
   typedef bool A;
   TD_FN A none() { return false; }
   TD_FN A lift(T x, long long) { return x; }
   TD_FN A combine(A a, A b) { return a || b; }
   TD_FN bool finish(A a, double) { return a; }
 };
-template <class T> struct td_all {
+template <class T>
+struct td_all {
   typedef bool A;
   TD_FN A none() { return true; }
   TD_FN A lift(T x, long long) { return x; }
   TD_FN A combine(A a, A b) { return a && b; }
   TD_FN bool finish(A a, double) { return a; }
 };
-template <class T> struct td_count {
+template <class T>
+struct td_count {
   typedef long long A;
   TD_FN A none() { return 0; }
   TD_FN A lift(T x, long long) { return x ? 1 : 0; }
@@ -87,12 +111,15 @@ template <class T> struct td_count {
   TD_FN long long finish(A a, double) { return a; }
 };
 
-// The first place of the extreme value; the first NaN wins over every number. `none` stands behind every element.
-template <class T> struct td_placed {
+// The first place of the extreme value; the first NaN wins over every number. `none` stands behind
+// every element.
+template <class T>
+struct td_placed {
   T value;
   long long index;
 };
-template <class T, bool largest> struct td_arg {
+template <class T, bool largest>
+struct td_arg {
   typedef td_placed<T> A;
   TD_FN A none() { return A{largest ? td_lowest<T>() : td_highest<T>(), 0x7fffffffffffffffll}; }
   TD_FN A lift(T x, long long index) { return A{x, index}; }
@@ -108,5 +135,7 @@ template <class T, bool largest> struct td_arg {
   }
   TD_FN long long finish(A a, double) { return a.index; }
 };
-template <class T> struct td_argmax : td_arg<T, true> {};
-template <class T> struct td_argmin : td_arg<T, false> {};
+template <class T>
+struct td_argmax : td_arg<T, true> {};
+template <class T>
+struct td_argmin : td_arg<T, false> {};

@@ -1,16 +1,29 @@
 // Element types of arrays on the device, casts between them, and aligned groups of elements.
 //
-// Written for NVRTC and for Treadle's Clang front end alike (__TREADLE__): plain CUDA C++17 without includes. The printer
-// defines TD_HALF and TD_COMPLEX when a kernel uses those types, so that other kernels do not pay for parsing them.
+// Written for NVRTC and for Treadle's Clang front end alike (__TREADLE__): plain CUDA C++17 without
+// includes. The printer defines TD_HALF and TD_COMPLEX when a kernel uses those types, so that
+// other kernels do not pay for parsing them.
 
 #define TD_FN static __device__ __forceinline__
 
-template <class A, class B> struct td_same { enum { value = 0 }; };
-template <class A> struct td_same<A, A> { enum { value = 1 }; };
+template <class A, class B>
+struct td_same {
+  enum { value = 0 };
+};
+template <class A>
+struct td_same<A, A> {
+  enum { value = 1 };
+};
 
-template <class T> struct td_traits { enum { integer = 0, is_signed = 0, floating = 0, half = 0, complex = 0, bits = 0 }; };
-#define TD_TRAITS(T, i, s, f, b) \
-  template <> struct td_traits<T> { enum { integer = i, is_signed = s, floating = f, half = 0, complex = 0, bits = b }; };
+template <class T>
+struct td_traits {
+  enum { integer = 0, is_signed = 0, floating = 0, half = 0, complex = 0, bits = 0 };
+};
+#define TD_TRAITS(T, i, s, f, b)                                                        \
+  template <>                                                                           \
+  struct td_traits<T> {                                                                 \
+    enum { integer = i, is_signed = s, floating = f, half = 0, complex = 0, bits = b }; \
+  };
 TD_TRAITS(bool, 0, 0, 0, 1)
 TD_TRAITS(signed char, 1, 1, 0, 8)
 TD_TRAITS(short, 1, 1, 0, 16)
@@ -27,8 +40,12 @@ TD_TRAITS(double, 0, 1, 1, 64)
 // ---- float16: storage is 16 bits; arithmetic is done in float and rounded once ----
 #ifdef TD_HALF
 #ifdef __TREADLE__
-TD_FN float td_half_to_float(unsigned short bits) { return (float)__builtin_bit_cast(_Float16, bits); }
-TD_FN unsigned short td_float_to_half(float x) { return __builtin_bit_cast(unsigned short, (_Float16)x); }
+TD_FN float td_half_to_float(unsigned short bits) {
+  return (float)__builtin_bit_cast(_Float16, bits);
+}
+TD_FN unsigned short td_float_to_half(float x) {
+  return __builtin_bit_cast(unsigned short, (_Float16)x);
+}
 #else
 TD_FN float td_half_to_float(unsigned short bits) {
   float x;
@@ -42,7 +59,8 @@ TD_FN unsigned short td_float_to_half(float x) {
 }
 #endif
 
-// A double goes to float16 through a float that is rounded to odd, which makes the second rounding the only one.
+// A double goes to float16 through a float that is rounded to odd, which makes the second rounding
+// the only one.
 TD_FN float td_round_to_odd(double x) {
   float f = (float)x;
   double back = (double)f;
@@ -59,7 +77,10 @@ struct td_half {
   __device__ __forceinline__ td_half(float x) : bits(td_float_to_half(x)) {}
   __device__ __forceinline__ operator float() const { return td_half_to_float(bits); }
 };
-template <> struct td_traits<td_half> { enum { integer = 0, is_signed = 1, floating = 1, half = 1, complex = 0, bits = 16 }; };
+template <>
+struct td_traits<td_half> {
+  enum { integer = 0, is_signed = 1, floating = 1, half = 1, complex = 0, bits = 16 };
+};
 TD_FN td_half operator+(td_half a, td_half b) { return td_half((float)a + (float)b); }
 TD_FN td_half operator-(td_half a, td_half b) { return td_half((float)a - (float)b); }
 TD_FN td_half operator*(td_half a, td_half b) { return td_half((float)a * (float)b); }
@@ -73,21 +94,31 @@ TD_FN td_half td_half_bits(unsigned short bits) {
 
 // ---- complex ----
 #ifdef TD_COMPLEX
-template <class T> struct alignas(2 * sizeof(T)) td_complex {
+template <class T>
+struct alignas(2 * sizeof(T)) td_complex {
   T re, im;
   td_complex() = default;
   __device__ __forceinline__ td_complex(T r, T i = T(0)) : re(r), im(i) {}
 };
-template <class T> struct td_traits<td_complex<T>> {
+template <class T>
+struct td_traits<td_complex<T>> {
   enum { integer = 0, is_signed = 1, floating = 0, half = 0, complex = 1, bits = 16 * sizeof(T) };
 };
-template <class T> TD_FN td_complex<T> operator+(td_complex<T> a, td_complex<T> b) { return {a.re + b.re, a.im + b.im}; }
-template <class T> TD_FN td_complex<T> operator-(td_complex<T> a, td_complex<T> b) { return {a.re - b.re, a.im - b.im}; }
-template <class T> TD_FN td_complex<T> operator*(td_complex<T> a, td_complex<T> b) {
+template <class T>
+TD_FN td_complex<T> operator+(td_complex<T> a, td_complex<T> b) {
+  return {a.re + b.re, a.im + b.im};
+}
+template <class T>
+TD_FN td_complex<T> operator-(td_complex<T> a, td_complex<T> b) {
+  return {a.re - b.re, a.im - b.im};
+}
+template <class T>
+TD_FN td_complex<T> operator*(td_complex<T> a, td_complex<T> b) {
   return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 // Smith's method, as NumPy: no overflow where the quotient is representable.
-template <class T> TD_FN td_complex<T> operator/(td_complex<T> a, td_complex<T> b) {
+template <class T>
+TD_FN td_complex<T> operator/(td_complex<T> a, td_complex<T> b) {
   T br = b.re < 0 ? -b.re : b.re, bi = b.im < 0 ? -b.im : b.im;
   if (br >= bi) {
     if (br == 0 && bi == 0) return {a.re / br, a.im / br};
@@ -99,12 +130,14 @@ template <class T> TD_FN td_complex<T> operator/(td_complex<T> a, td_complex<T> 
 }
 #endif
 
-// ---- casts: NumPy's where NumPy's are defined; float to integer truncates, and what does not fit saturates at 32 or 64
-// bits before it is cut to a narrower type; NaN becomes 0 ----
-template <class To, class From> TD_FN To td_float_to_integer(From x) {
+// ---- casts: NumPy's where NumPy's are defined; float to integer truncates, and what does not fit
+// saturates at 32 or 64 bits before it is cut to a narrower type; NaN becomes 0 ----
+template <class To, class From>
+TD_FN To td_float_to_integer(From x) {
   if (!(x == x)) return To(0);
   if constexpr (td_same<To, unsigned long long>::value) {
-    if (x < From(0)) return (To)(x <= From(-9223372036854775808.0) ? (-9223372036854775807ll - 1) : (long long)x);
+    if (x < From(0))
+      return (To)(x <= From(-9223372036854775808.0) ? (-9223372036854775807ll - 1) : (long long)x);
     return x >= From(18446744073709551616.0) ? ~0ull : (unsigned long long)x;
   } else if constexpr (td_same<To, unsigned>::value || td_same<To, long long>::value) {
     if (x >= From(9223372036854775808.0)) return (To)9223372036854775807ll;
@@ -117,7 +150,8 @@ template <class To, class From> TD_FN To td_float_to_integer(From x) {
   }
 }
 
-template <class To, class From> TD_FN To td_cast(From x) {
+template <class To, class From>
+TD_FN To td_cast(From x) {
   typedef td_traits<From> from;
   typedef td_traits<To> to;
   if constexpr (td_same<To, From>::value) {
@@ -141,10 +175,14 @@ template <class To, class From> TD_FN To td_cast(From x) {
   else if constexpr (from::half) {
     return td_cast<To>((float)x);
   } else if constexpr (to::half) {
-    if constexpr (td_same<From, double>::value) return td_half(td_round_to_odd(x));
-    else if constexpr (from::integer && from::bits == 64) return td_half(td_round_to_odd((double)x));
-    else if constexpr (from::integer && from::bits == 32) return td_half(td_round_to_odd((double)x));
-    else return td_half((float)x);
+    if constexpr (td_same<From, double>::value)
+      return td_half(td_round_to_odd(x));
+    else if constexpr (from::integer && from::bits == 64)
+      return td_half(td_round_to_odd((double)x));
+    else if constexpr (from::integer && from::bits == 32)
+      return td_half(td_round_to_odd((double)x));
+    else
+      return td_half((float)x);
   }
 #endif
   else if constexpr (td_same<To, bool>::value) {
@@ -156,13 +194,22 @@ template <class To, class From> TD_FN To td_cast(From x) {
   }
 }
 
-// ---- groups of V elements moved with one access. On the software device a lane moves one element, since there the lanes
-// of a warp already form a vector ----
+// ---- groups of V elements moved with one access. On the software device a lane moves one element,
+// since there the lanes of a warp already form a vector ----
 #ifdef __TREADLE__
 #define TD_WIDTH(V) 1
 #else
 #define TD_WIDTH(V) V
 #endif
-template <class T, int V> struct alignas(V * sizeof(T) > 16 ? 16 : V * sizeof(T)) td_vec { T at[V]; };
-template <int V, class T> TD_FN td_vec<T, V> td_load(const T* p) { return *reinterpret_cast<const td_vec<T, V>*>(p); }
-template <int V, class T> TD_FN void td_store(T* p, const td_vec<T, V>& v) { *reinterpret_cast<td_vec<T, V>*>(p) = v; }
+template <class T, int V>
+struct alignas(V * sizeof(T) > 16 ? 16 : V * sizeof(T)) td_vec {
+  T at[V];
+};
+template <int V, class T>
+TD_FN td_vec<T, V> td_load(const T* p) {
+  return *reinterpret_cast<const td_vec<T, V>*>(p);
+}
+template <int V, class T>
+TD_FN void td_store(T* p, const td_vec<T, V>& v) {
+  *reinterpret_cast<td_vec<T, V>*>(p) = v;
+}

@@ -1,5 +1,5 @@
-// Arrays on a device (TREADLE_DEVICE): how many kernels an expression costs, what may not be fused, and values that need no
-// NumPy to check. The Python tests hold every operation against NumPy.
+// Arrays on a device (TREADLE_DEVICE): how many kernels an expression costs, what may not be fused,
+// and values that need no NumPy to check. The Python tests hold every operation against NumPy.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,7 +14,9 @@ namespace td {
 namespace {
 
 Array run(Op op, std::vector<Operand> operands) { return td::apply(op, operands); }
-void run_into(Op op, std::vector<Operand> operands, const Array& out) { td::apply(op, operands, out); }
+void run_into(Op op, std::vector<Operand> operands, const Array& out) {
+  td::apply(op, operands, out);
+}
 
 template <class T>
 std::vector<T> values(const Array& x) {
@@ -41,7 +43,8 @@ int launches(Work work) {
 
 TEST(Fusion, AChainIsOneKernel) {
   Array a = counting({1000}), b = counting({1000});
-  EXPECT_EQ(launches([&] { return run(Op::sqrt, {run(Op::add, {run(Op::multiply, {a, a}), b})}); }), 1);
+  EXPECT_EQ(launches([&] { return run(Op::sqrt, {run(Op::add, {run(Op::multiply, {a, a}), b})}); }),
+            1);
 }
 
 TEST(Fusion, SeveralLiveResultsShareAKernel) {
@@ -56,7 +59,8 @@ TEST(Fusion, SeveralLiveResultsShareAKernel) {
 
 TEST(Fusion, WorkInFrontOfAReductionIsFusedIntoIt) {
   Array a = counting({10, 100});
-  EXPECT_EQ(launches([&] { return reduce(Reduction::sum, run(Op::multiply, {a, a}), Axes{1}); }), 1);
+  EXPECT_EQ(launches([&] { return reduce(Reduction::sum, run(Op::multiply, {a, a}), Axes{1}); }),
+            1);
 }
 
 TEST(Fusion, DiscardedValuesAreNotComputed) {
@@ -115,7 +119,8 @@ TEST(Fusion, OperandsSurviveTheirArrays) {
     Array a = counting({1000});
     sum = run(Op::add, {a, a});
   }
-  Array other = full({1000}, 77.0, float32);  // may take the memory of `a` only after the sum has been made
+  Array other =
+      full({1000}, 77.0, float32);  // may take the memory of `a` only after the sum has been made
   other.flush();
   EXPECT_EQ(values<float>(sum)[500], 1000);
 }
@@ -151,7 +156,8 @@ TEST(Arrays, ConstantsOfEveryKind) {
   EXPECT_EQ(values<std::uint16_t>(full({1}, 5.9604644775390625e-08, float16))[0], 0x0001);
   EXPECT_EQ(values<std::uint16_t>(full({1}, 65519.0, float16))[0], 0x7bff);
   EXPECT_EQ(values<std::uint16_t>(full({1}, -65520.0, float16))[0], 0xfc00);
-  EXPECT_EQ(values<std::uint64_t>(full({2}, std::uint64_t{1} << 63, uint64))[1], std::uint64_t{1} << 63);
+  EXPECT_EQ(values<std::uint64_t>(full({2}, std::uint64_t{1} << 63, uint64))[1],
+            std::uint64_t{1} << 63);
   EXPECT_EQ(values<std::complex<double>>(full({2}, std::complex<double>(1, -2), complex128))[1],
             std::complex<double>(1, -2));
   EXPECT_THROW(full({2}, std::int64_t{-1}, uint8), OverflowError);
@@ -159,7 +165,8 @@ TEST(Arrays, ConstantsOfEveryKind) {
 
 TEST(Arrays, MatmulShapes) {
   Array a = counting({3, 4});
-  EXPECT_EQ(values<float>(matmul(a, a.T())), (std::vector<float>{14, 38, 62, 38, 126, 214, 62, 214, 366}));
+  EXPECT_EQ(values<float>(matmul(a, a.T())),
+            (std::vector<float>{14, 38, 62, 38, 126, 214, 62, 214, 366}));
   EXPECT_EQ(matmul(counting({4}), counting({4})).shape(), Shape{});
   EXPECT_EQ(matmul(counting({5, 3, 4}), counting({4})).shape(), (Shape{5, 3}));
   EXPECT_EQ(matmul(counting({1, 3, 4}), counting({6, 4, 2})).shape(), (Shape{6, 3, 2}));

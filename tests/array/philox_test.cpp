@@ -1,15 +1,20 @@
-// Philox4x32-10 against the known answers of its authors' distribution (Random123, kat_vectors). The device's own text is
-// compiled here for the host; Random in device_test.cpp shows that a device gives the same numbers.
+// Philox4x32-10 against the known answers of its authors' distribution (Random123, kat_vectors).
+// The device's own text is compiled here for the host; Random in device_test.cpp shows that a
+// device gives the same numbers.
 #define TD_FN static inline
 #define __device__
 static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
   return static_cast<unsigned long long>((static_cast<unsigned __int128>(a) * b) >> 64);
 }
 // Used by templates that this test does not instantiate.
-template <class T> T td_sqrt(T);
-template <class T> T td_log(T);
-template <class T> T td_cos(T);
-template <class T> T td_sin(T);
+template <class T>
+T td_sqrt(T);
+template <class T>
+T td_log(T);
+template <class T>
+T td_cos(T);
+template <class T>
+T td_sin(T);
 #pragma GCC diagnostic ignored "-Wunused-function"
 #include "kernels/philox.cuh"
 
@@ -25,7 +30,10 @@ struct Known {
 constexpr Known kKnown[] = {
     {0, 0, 0, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
     {~0ull, ~0ull, ~0ull, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
-    {0x85a308d3243f6a88, 0x0370734413198a2e, 0x299f31d0a4093822, {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+    {0x85a308d3243f6a88,
+     0x0370734413198a2e,
+     0x299f31d0a4093822,
+     {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
 };
 
 TEST(Philox, KnownAnswers) {

@@ -1,5 +1,5 @@
-// Promotion and casting against tables that NumPy 2.4 printed (np.promote_types, np.can_cast with same_kind); the Python
-// tests compare whole operations with the NumPy of the day.
+// Promotion and casting against tables that NumPy 2.4 printed (np.promote_types, np.can_cast with
+// same_kind); the Python tests compare whole operations with the NumPy of the day.
 #include "array/promotion.h"
 
 #include <gtest/gtest.h>
@@ -24,8 +24,10 @@ DType letter(char c) { return static_cast<DType>(kLetters.find(c)); }
 TEST(Promotion, EveryPair) {
   for (std::size_t a = 0; a < kLetters.size(); ++a)
     for (std::size_t b = 0; b < kLetters.size(); ++b) {
-      EXPECT_EQ(promote(letter(kLetters[a]), letter(kLetters[b])), letter(kPromoted[a][b])) << a << ' ' << b;
-      EXPECT_EQ(can_cast(letter(kLetters[a]), letter(kLetters[b]), Casting::same_kind), kSameKind[a][b] == '1');
+      EXPECT_EQ(promote(letter(kLetters[a]), letter(kLetters[b])), letter(kPromoted[a][b]))
+          << a << ' ' << b;
+      EXPECT_EQ(can_cast(letter(kLetters[a]), letter(kLetters[b]), Casting::same_kind),
+                kSameKind[a][b] == '1');
       EXPECT_TRUE(can_cast(letter(kLetters[a]), letter(kLetters[b]), Casting::unsafe));
     }
 }

@@ -85,10 +85,12 @@ TEST(Shape, ReshapeResolvesOneUnknown) {
   EXPECT_THROW(resolve_reshape({5}, 4), ValueError);
 }
 
-// A view is right when it names the same elements in the same order; a refusal is right when no strides could.
+// A view is right when it names the same elements in the same order; a refusal is right when no
+// strides could.
 TEST(Shape, ReshapedViewsNameTheSameElements) {
   std::mt19937 random(3);
-  const std::vector<Shape> shapes{{24}, {4, 6}, {2, 3, 4}, {1, 24, 1}, {6, 2, 2}, {2, 12}, {24, 1}, {2, 2, 2, 3}};
+  const std::vector<Shape> shapes{{24},      {4, 6},  {2, 3, 4}, {1, 24, 1},
+                                  {6, 2, 2}, {2, 12}, {24, 1},   {2, 2, 2, 3}};
   int views = 0, copies = 0;
   for (const Shape& from : shapes)
     for (int trial = 0; trial < 40; ++trial) {
@@ -136,8 +138,10 @@ TEST(Shape, ResultsFollowTheAxisOrderOfOperands) {
 TEST(Shape, SelfOverlapIsNeverMissed) {
   std::mt19937 random(5);
   for (int trial = 0; trial < 500; ++trial) {
-    Shape shape{1 + static_cast<std::int64_t>(random() % 4), 1 + static_cast<std::int64_t>(random() % 4)};
-    Strides strides{static_cast<std::int64_t>(random() % 9) - 4, static_cast<std::int64_t>(random() % 9) - 4};
+    Shape shape{1 + static_cast<std::int64_t>(random() % 4),
+                1 + static_cast<std::int64_t>(random() % 4)};
+    Strides strides{static_cast<std::int64_t>(random() % 9) - 4,
+                    static_cast<std::int64_t>(random() % 9) - 4};
     std::map<std::int64_t, int> seen;
     bool overlaps = false;
     for (std::int64_t p : places(shape, strides)) overlaps = overlaps || seen[p]++ > 0;
