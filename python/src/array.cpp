@@ -125,8 +125,8 @@ void bind_conversions(nb::class_<Array>& cls) {
       .def("__int__", to_integer)
       .def("__index__", to_index)
       .def("__complex__", to_complex)
-      .def("__getitem__", get_item)
-      .def("__setitem__", set_item)
+      .def("__getitem__", get_item, nb::arg("key").none())
+      .def("__setitem__", set_item, nb::arg("key").none(), nb::arg("value"))
       .def("flush", [](const Array& a) { without_gil([&] { a.flush(); }); });
 }
 
@@ -165,9 +165,7 @@ const Array* as_array(nb::handle object) {
   return nb::inst_ptr<Array>(object);
 }
 
-nb::object wrap(Array array) {
-  return nb::cast(std::move(array));
-}
+nb::object wrap(Array array) { return nb::cast(std::move(array)); }
 
 void bind_array(nb::module_& m) {
   nb::class_<Array> cls(m, "ndarray", nb::is_weak_referenceable());

@@ -7,6 +7,8 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <unistd.h>
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,11 +35,35 @@ void bind_kernel(nb::module_& m);
 void bind_random(nb::module_& m);
 void bind_diagnose(nb::module_& m);
 
+// The GIL is not held while an object of this class lives. A daemon thread that comes back when the
+// interpreter is closing is ended by pthread_exit inside of PyEval_RestoreThread; unwinding C++
+// frames would then call std::terminate, so such a thread sleeps until the process has ended.
+class WithoutGil {
+ public:
+  WithoutGil() : state_(PyEval_SaveThread()) {}
+  ~WithoutGil() noexcept(false) {
+    SleepWhenUnwound guard;
+    PyEval_RestoreThread(state_);
+    guard.returned = true;
+  }
+  WithoutGil(const WithoutGil&) = delete;
+  WithoutGil& operator=(const WithoutGil&) = delete;
+
+ private:
+  struct SleepWhenUnwound {
+    ~SleepWhenUnwound() {
+      while (!returned) pause();
+    }
+    bool returned = false;
+  };
+  PyThreadState* state_;
+};
+
 // Runs `work` without the GIL. Everything that can reach the driver goes through here; no other
 // file names the GIL.
 template <class F>
 auto without_gil(F&& work) {
-  nb::gil_scoped_release release;
+  WithoutGil released;
   return work();
 }
 

@@ -15,13 +15,9 @@ constexpr std::size_t kPlaces = 64;  // a power of two
 thread_local Place places[kPlaces];
 
 #if PY_VERSION_HEX >= 0x030B0000
-int offset_of(PyFrameObject* frame) {
-  return PyFrame_GetLasti(frame);
-}
+int offset_of(PyFrameObject* frame) { return PyFrame_GetLasti(frame); }
 #else
-int offset_of(PyFrameObject* frame) {
-  return PyFrame_GetLineNumber(frame);
-}
+int offset_of(PyFrameObject* frame) { return PyFrame_GetLineNumber(frame); }
 #endif
 
 std::string describe(PyFrameObject* frame, PyCodeObject* code) {

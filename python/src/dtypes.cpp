@@ -43,9 +43,7 @@ bool value_behind_header(std::size_t i) {
 
 }  // namespace
 
-nb::handle numpy_dtype(DType dtype) {
-  return numpy.dtypes[static_cast<std::size_t>(dtype)];
-}
+nb::handle numpy_dtype(DType dtype) { return numpy.dtypes[static_cast<std::size_t>(dtype)]; }
 
 DType to_dtype(nb::handle object) {
   if (auto d = find(numpy.dtypes, object.ptr())) return *d;

@@ -30,7 +30,8 @@ IndexItem to_item(nb::handle object) {
     if (value == -1 && PyErr_Occurred()) throw nb::python_error();
     return std::int64_t{value};
   }
-  if (as_array(object) || nb::hasattr(object, "__len__"))
+  bool text = PyUnicode_Check(o) || PyBytes_Check(o);
+  if (as_array(object) || (nb::hasattr(object, "__len__") && !text))
     throw NotSupported("advanced indexing (with " + class_name(object) +
                        ") is not supported yet; basic indices are integers, slices, None and ...");
   throw IndexError("an index must be an integer, a slice, None or ..., not " + class_name(object));
@@ -48,9 +49,7 @@ std::vector<IndexItem> to_items(nb::handle key) {
 
 }  // namespace
 
-Array get_item(const Array& array, nb::handle key) {
-  return array.index(to_items(key));
-}
+Array get_item(const Array& array, nb::handle key) { return array.index(to_items(key)); }
 
 void set_item(const Array& array, nb::handle key, nb::handle value) {
   std::vector<IndexItem> items = to_items(key);

@@ -3,6 +3,7 @@
 
 NB_MODULE(_treadle, m) {
   using namespace td::python;
+  nb::set_leak_warnings(false);  // arrays of daemon threads outlive the interpreter, rightly
   bind_errors(m);
   bind_dtypes(m);
   bind_device(m);

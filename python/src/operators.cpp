@@ -7,13 +7,9 @@
 namespace td::python {
 namespace {
 
-std::string text(std::string_view view) {
-  return std::string(view);
-}
+std::string text(std::string_view view) { return std::string(view); }
 
-nb::object not_implemented() {
-  return nb::borrow(Py_NotImplemented);
-}
+nb::object not_implemented() { return nb::borrow(Py_NotImplemented); }
 
 Array run(Op op, std::initializer_list<Operand> operands, const Array& out = {},
           std::optional<DType> dtype = {}) {
@@ -36,25 +32,30 @@ std::optional<Operand> other_operand(nb::handle object) {
   return {};
 }
 
+// The right operand may be None: comparing with it is a plain False.
 void bind_binary_operator(nb::class_<Array>& cls, const OpInfo& row) {
   Op op = row.op;
   std::string stem = text(row.dunder);
-  cls.def(("__" + stem + "__").c_str(), [op](const Array& a, nb::object b) {
+  auto forward = [op](const Array& a, nb::object b) {
     auto other = other_operand(b);
     return other ? wrap(run(op, {a, *other})) : not_implemented();
-  });
-  if (row.flags == OpFlags::compare) return;  // Python reflects comparisons itself
-  cls.def(("__r" + stem + "__").c_str(), [op](const Array& a, nb::object b) {
+  };
+  auto reflected = [op](const Array& a, nb::object b) {
     auto other = other_operand(b);
     return other ? wrap(run(op, {*other, a})) : not_implemented();
-  });
-  cls.def(("__i" + stem + "__").c_str(), [op](nb::object self, nb::object b) {
+  };
+  auto in_place = [op](nb::object self, nb::object b) {
     auto other = other_operand(b);
     if (!other) return not_implemented();
     const Array& a = *as_array(self);
     run(op, {a, *other}, a);
     return self;
-  });
+  };
+  const auto value = nb::arg("value").none();
+  cls.def(("__" + stem + "__").c_str(), forward, value);
+  if (row.flags == OpFlags::compare) return;  // Python reflects comparisons itself
+  cls.def(("__r" + stem + "__").c_str(), reflected, value);
+  cls.def(("__i" + stem + "__").c_str(), in_place, value);
 }
 
 Array product(const Array& a, const Array& b) {

@@ -44,9 +44,7 @@ Event record(const Stream& stream, nb::handle event) {
   return target;
 }
 
-std::uintptr_t address(void* handle) {
-  return reinterpret_cast<std::uintptr_t>(handle);
-}
+std::uintptr_t address(void* handle) { return reinterpret_cast<std::uintptr_t>(handle); }
 
 void bind_streams(nb::module_& m) {
   nb::class_<Stream> cls(m, "Stream");

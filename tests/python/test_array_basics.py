@@ -183,6 +183,9 @@ def test_foreign_operands():
     with pytest.raises(TypeError, match="asarray"):
         td.ones(2) + [1, 2]
     assert (td.ones(2) == "text") is False
+    assert (td.ones(2) == None) is False  # noqa: E711
+    with pytest.raises(TypeError):
+        td.ones(2) + None
 
 
 def test_dlpack(software):
