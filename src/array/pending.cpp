@@ -119,8 +119,10 @@ Input read(const View& view, const Shape& shape, DType loop) {
       return input;
     }
   }
-  input.view.strides = broadcast_strides(view.shape, view.strides, shape);
-  input.view.shape = shape;
+  if (view.shape != shape) {
+    input.view.strides = broadcast_strides(view.shape, view.strides, shape);
+    input.view.shape = shape;
+  }
   return input;
 }
 

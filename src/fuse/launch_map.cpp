@@ -352,6 +352,7 @@ class MapPrinter {
 
 std::string plan_key(const Program& program, const Plan& plan) {
   std::string key = "map";
+  key.reserve(160);
   append_key(program, key);
   key.push_back(static_cast<char>(plan.scheme));
   key.push_back(static_cast<char>(plan.width));
@@ -387,6 +388,7 @@ Deal deal_out(driver::DeviceState& device, const Plan& plan) {
     // than pieces do no harm.
     items = walk.count / walk.dims.back() * parts(walk.dims.back(), kBlock);
     grain = 1;
+    per_slot = 256;
   } else if (plan.scheme == Scheme::tiled) {
     std::int64_t width = walk.dims.back(), height = walk.dims[plan.turn];
     items = walk.count / (width * height) * parts(width, kTile) * parts(height, kTile);

@@ -369,6 +369,7 @@ class ReducePrinter {
 
 std::string plan_key(const Program& program, const Plan& plan) {
   std::string key = "reduce";
+  key.reserve(160);
   append_key(program, key);
   auto put = [&](auto value) { key.push_back(static_cast<char>(value)); };
   put(plan.column);

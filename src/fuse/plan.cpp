@@ -35,6 +35,10 @@ class Planner {
 
   void run() {
     find_needed();
+    if (nodes_.size() == 1) {
+      run_single();
+      return;
+    }
     find_homes();
     for (std::size_t i = 0; i < nodes_.size(); ++i) enter(static_cast<int>(i));
     for (Storage* storage : touched_) storage->slot = -1;
@@ -42,6 +46,14 @@ class Planner {
   }
 
  private:
+  // The common case of a value that is asked for at once: nothing to group and no order to keep.
+  void run_single() {
+    if (!facts_[0].needed) return;
+    facts_[0].group = 0;
+    Group group{nodes_[0]->kind == Node::Kind::reduce, nodes_[0]->shape, {0}, 0};
+    launch(group);
+  }
+
   struct Facts {
     std::shared_ptr<Storage> storage;  // where the value is kept, once that is known
     bool alive = false;                // somebody outside can see the value
@@ -233,20 +245,21 @@ class Planner {
 
   // ---- building programs ----
 
-  Value leaf(Program& program, const View& view) {
+  Value leaf(Program& program, View view) {
     for (std::size_t k = 0; k < program.leaves.size(); ++k)
       if (program.leaves[k].same_elements(view))
         return {Value::Kind::leaf, static_cast<std::uint8_t>(k)};
-    program.leaves.push_back(view);
+    program.leaves.push_back(std::move(view));
     return {Value::Kind::leaf, static_cast<std::uint8_t>(program.leaves.size() - 1)};
   }
 
-  Value operand(Program& program, int group, const Input& input) {
+  // Takes the view out of the input: a node is turned into a step once.
+  Value operand(Program& program, int group, Input& input) {
     if (input.kind == Input::Kind::scalar) {
       program.scalars.push_back({input.scalar, input.loop});
       return {Value::Kind::scalar, static_cast<std::uint8_t>(program.scalars.size() - 1)};
     }
-    if (input.kind == Input::Kind::leaf) return leaf(program, input.view);
+    if (input.kind == Input::Kind::leaf) return leaf(program, std::move(input.view));
     int p = index_of(input.node.get());
     if (facts_[p].group == group)
       return {Value::Kind::step, static_cast<std::uint8_t>(facts_[p].step)};
@@ -288,7 +301,8 @@ class Planner {
     if (!crossing_done_) keep_what_crosses_groups();
     std::sort(group.nodes.begin(), group.nodes.end());
     Program program;
-    program.shape = group.shape;
+    program.shape = std::move(group.shape);
+    program.leaves.reserve(4);
     for (int i : group.nodes) {
       Node& node = *nodes_[i];
       if (node.kind == Node::Kind::reduce) {
