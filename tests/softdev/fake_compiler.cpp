@@ -43,7 +43,9 @@ const Row kRows[] = {
   {"print",        false, "8"},
   {"facts",        false, "8", 1000},
   {"bounded",      false, "", 0, 64},
+  {"local",        false, "8", 0, 1024, 1 << 20},
   {"mirror",       true,  "8", 4096},
+  {"local_barrier",true,  "8", 0, 1024, 1 << 20},
   {"rounds",       true,  "844", 4096},
   {"votes",        true,  "848", 4096},
   {"poke_barrier", true,  "884"},
@@ -52,7 +54,7 @@ const Row kRows[] = {
 
 std::string symbol_of(const Row& row, bool barrier) {
   std::string name = row.name;
-  if (name == "poke_barrier") name = "poke";
+  if (std::size_t suffix = name.find("_barrier"); suffix != std::string::npos) name.resize(suffix);
   if (name == "bounded") name = "empty";
   return name + (barrier ? "_warp" : "_block");
 }

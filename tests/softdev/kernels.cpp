@@ -118,6 +118,14 @@ __attribute__((noinline)) int descend(volatile int* parent, int depth) {
 }
 void deep_block(BlockFrame*) { descend(nullptr, 0); }
 
+// (int* errors): half a megabyte of local memory
+void local_block(BlockFrame* block) {
+  volatile int local[1 << 17];
+  for (int i = 0; i < 1 << 17; ++i) local[i] = i;
+  for (int i = 0; i < 1 << 17; ++i)
+    if (local[i] != i) __atomic_fetch_add(param<int*>(block, 0), 1, __ATOMIC_RELAXED);
+}
+
 // Device variables: int counter at 0, a pointer to it at 8.
 void variables_block(BlockFrame* block) {
   auto* base = block->launch->globals;
@@ -227,6 +235,15 @@ void votes_warp(BlockFrame* block, std::uint32_t first) {
       td_rt_barrier(block, warp_mask(block, first));
     }
   }
+}
+
+// (int* errors): the same in each warp, across a barrier
+void local_warp(BlockFrame* block, std::uint32_t first) {
+  volatile int local[1 << 17];
+  for (int i = 0; i < 1 << 17; ++i) local[i] = i + static_cast<int>(first);
+  td_rt_barrier(block, warp_mask(block, first));
+  for (int i = 0; i < 1 << 17; ++i)
+    if (local[i] != i + static_cast<int>(first)) __atomic_fetch_add(param<int*>(block, 0), 1, __ATOMIC_RELAXED);
 }
 
 // (char* base, long long offset, int warp): a store by one warp after a barrier

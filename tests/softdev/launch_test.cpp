@@ -177,6 +177,15 @@ TEST_F(Soft, ObjectsHaveConstantsDataAndFunctions) {
   }
 }
 
+TEST_F(Soft, StacksGrowWithTheKernel) {
+  CUdeviceptr errors = alloc(sizeof(int));
+  OK(cuMemsetD32_v2(errors, 0, 1));
+  ASSERT_EQ(launch("local", 20, 32, nullptr, errors), CUDA_SUCCESS);
+  ASSERT_EQ(launch("local_barrier", 6, 300, nullptr, errors), CUDA_SUCCESS);
+  ASSERT_EQ(launch("local", 3, 32, nullptr, errors), CUDA_SUCCESS);
+  EXPECT_EQ(download<int>(errors, 1)[0], 0);
+}
+
 TEST_F(Soft, DeviceVariables) {
   CUdeviceptr counter = 0, pointer = 0;
   std::size_t bytes = 0;

@@ -9,6 +9,7 @@
 #include "base/plugin.h"
 #include "softdev/jit/code_space.h"
 #include "softdev/jit/elf_object.h"
+#include "softdev/jit/externs.h"
 #include "softdev/jit/lower_image.h"
 #include "softdev/run/module.h"
 #include "support.h"
@@ -100,6 +101,23 @@ TEST(ElfLoader, UnloadGivesTheMemoryBack) {
     ASSERT_NE(object, nullptr) << error;
     if (!first) first = object->find("empty_block", true);
     ASSERT_EQ(object->find("empty_block", true), first);
+  }
+}
+
+TEST(Externs, OnlyWhatKernelsMayCall) {
+  std::string problem;
+  EXPECT_NE(find_extern("td_rt_barrier", &problem), nullptr);
+  EXPECT_NE(find_extern("memcpy", &problem), nullptr);
+  EXPECT_NE(find_extern("cosf", &problem), nullptr);
+  EXPECT_EQ(problem, "");
+  // libm depends on libc, whose functions must not be found through it.
+  EXPECT_EQ(find_extern("system", &problem), nullptr);
+  EXPECT_NE(problem.find("system"), std::string::npos);
+  if (find_extern("Sleef_sinf8_u10", &problem)) {
+    EXPECT_EQ(find_extern("Sleef_none", &problem), nullptr);
+    EXPECT_NE(problem.find("libsleef.so.3 does not have"), std::string::npos) << problem;
+  } else {
+    EXPECT_NE(problem.find("install the package libsleef3"), std::string::npos) << problem;
   }
 }
 

@@ -18,6 +18,14 @@ TEST(Processes, EndWithTheirOwnStatus) {
     EXPECT_EQ(run(mode), 7) << mode;
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// The range of device addresses shrinks to what the process may have.
+TEST(Processes, LittleAddressSpace) {
+  EXPECT_EQ(run("live_allocations", "ulimit -v 8000000; "), 7);
+  EXPECT_EQ(run("after_fault", "ulimit -v 8000000; "), 7);
+}
+#endif
+
 TEST(Processes, Forks) {
   for (const char* mode : {"fork_idle", "fork_before_start", "fork_busy"}) EXPECT_EQ(run(mode), 7) << mode;
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

@@ -282,9 +282,10 @@ bool ElfLoader::apply(const Section& target, const Elf64_Rela& entry) {
       break;
     case R_X86_64_PC32:
     case R_X86_64_PLT32:
-      value = relative(address(addresses_[symbol]));
-      if (!fits_signed32(value) && slot != slots_.end())
-        value = relative(address(object_->memory_ + stubs_at_ + slot->second * kStubBytes));
+      // Functions outside of the object may be anywhere: always through the stub.
+      value = relative(address(symbols_[symbol].st_shndx == SHN_UNDEF && slot != slots_.end()
+                                   ? object_->memory_ + stubs_at_ + slot->second * kStubBytes
+                                   : addresses_[symbol]));
       fits = fits_signed32(value);
       break;
     case R_X86_64_GOTPCREL:

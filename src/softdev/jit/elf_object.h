@@ -2,7 +2,8 @@
 //
 // The bytes may come from a damaged cache entry: every offset, size, index and alignment is checked, and a bad object is
 // an error text, never a crash. Sections are grouped by access rights on pages of their own (code, constants, data);
-// code is written first and made executable afterwards. Calls beyond the reach of 32 bits go through stubs.
+// code is written first and made executable afterwards. Calls to functions outside of the object go through stubs, since
+// they may be farther away than 32 bits reach.
 #pragma once
 
 #include <cstddef>

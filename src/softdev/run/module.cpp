@@ -109,7 +109,7 @@ CUresult place_code(const LowerReply& reply, CUmodule module, std::string* log) 
     function->module = module;
     function->info = kernel;
     function->warp = reinterpret_cast<WarpFunction>(warp);
-    function->block = kernel.has_barrier ? nullptr : reinterpret_cast<BlockFunction>(block);
+    function->block = reinterpret_cast<BlockFunction>(block);
     function->max_dynamic_shared = kMaxShared > kernel.static_shared ? kMaxShared - kernel.static_shared : 0;
     module->functions.push_back(function);
   }

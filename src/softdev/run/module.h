@@ -19,7 +19,7 @@ struct CUfunc_st {
   CUmodule module = nullptr;
   td::softdev::LoweredKernel info;
   td::softdev::WarpFunction warp = nullptr;
-  td::softdev::BlockFunction block = nullptr;  // null for a kernel with barriers
+  td::softdev::BlockFunction block = nullptr;  // null for a kernel whose barriers want warps as coroutines
   std::atomic<std::uint32_t> max_dynamic_shared{0};
   void clear() {
     alive = false;
