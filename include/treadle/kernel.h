@@ -22,7 +22,8 @@ struct Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
 };
 
-// A raw device address, passed to a pointer parameter unchecked except for the parameter being a pointer.
+// A raw device address, passed to a pointer parameter unchecked except for the parameter being a
+// pointer.
 struct DevicePointer {
   std::uint64_t address = 0;
 };
@@ -38,15 +39,17 @@ struct Bytes {
   std::vector<unsigned char> data;
 };
 
-// One kernel argument. A Scalar is weak (a Python number): it is converted to the parameter's type when the value is
-// exactly representable, else TypeError/ValueError names the parameter. A double given to a float parameter is rounded.
+// One kernel argument. A Scalar is weak (a Python number): it is converted to the parameter's type
+// when the value is exactly representable, else TypeError/ValueError names the parameter. A double
+// given to a float parameter is rounded.
 using KernelArg = std::variant<Array, Scalar, TypedScalar, DevicePointer, Bytes>;
 
 struct LaunchConfig {
   Dim3 grid;
   Dim3 block;
   std::size_t shared = 0;  // dynamic shared memory, bytes
-  const char* where = nullptr;  // place of the launch for messages, "file.py:12"; read during the launch only
+  const char* where =
+      nullptr;  // place of the launch for messages, "file.py:12"; read during the launch only
 };
 
 // What one parameter of a kernel is.
@@ -55,16 +58,19 @@ struct ParamInfo {
   std::string name;  // "" when not known
   std::string type;  // as the source spells it, "" when not known
   Kind kind = Kind::unknown;
-  std::optional<DType> dtype;   // of the scalar or of the pointer's element; absent for void*, structs, unknown
+  std::optional<DType>
+      dtype;  // of the scalar or of the pointer's element; absent for void*, structs, unknown
   bool pointee_const = false;
   std::size_t size = 0, align = 0, offset = 0;
 };
 
 struct ModuleOptions {
-  std::vector<std::string> options;           // compiler options in NVRTC's spelling: -I…, -D…, --std=c++17, -use_fast_math
-  std::vector<std::string> name_expressions;  // template instances to keep, as NVRTC's nvrtcAddNameExpression
-  std::string file_name = "kernel.cu";        // for messages
-  int first_line = 1;                         // line of the text's first line in `file_name`
+  std::vector<std::string>
+      options;  // compiler options in NVRTC's spelling: -I…, -D…, --std=c++17, -use_fast_math
+  std::vector<std::string>
+      name_expressions;  // template instances to keep, as NVRTC's nvrtcAddNameExpression
+  std::string file_name = "kernel.cu";  // for messages
+  int first_line = 1;                   // line of the text's first line in `file_name`
 };
 
 class Kernel;
@@ -94,14 +100,16 @@ class Kernel {
   int attribute(int cuda_function_attribute) const;
   void set_max_dynamic_shared(std::size_t bytes) const;
 
-  // Checks the launch shape against the device's limits (error: which limit, its value, by how much it was exceeded)
-  // and every argument against the signature; launches pending work of array arguments; then launches on the current
-  // stream. An array that is not C-contiguous is refused unless
-  // `strided` is set, which passes its plain data pointer.
-  void launch(const LaunchConfig& config, std::span<const KernelArg> args, bool strided = false) const;
+  // Checks the launch shape against the device's limits (error: which limit, its value, by how much
+  // it was exceeded) and every argument against the signature; launches pending work of array
+  // arguments; then launches on the current stream. An array that is not C-contiguous is refused
+  // unless `strided` is set, which passes its plain data pointer.
+  void launch(const LaunchConfig& config, std::span<const KernelArg> args,
+              bool strided = false) const;
 
   template <class... Args>
-    requires(sizeof...(Args) > 0 && (!std::is_convertible_v<const Args&, std::span<const KernelArg>> && ...))
+    requires(sizeof...(Args) > 0 &&
+             (!std::is_convertible_v<const Args&, std::span<const KernelArg>> && ...))
   void launch(const LaunchConfig& config, const Args&... args) const {
     const KernelArg list[] = {to_arg(args)...};
     launch(config, std::span<const KernelArg>(list));
@@ -119,10 +127,15 @@ class Kernel {
 // C++ numbers carry their exact type.
 template <class T>
 constexpr DType dtype_of() {
-  if constexpr (std::is_same_v<T, bool>) return DType::bool_;
-  else if constexpr (std::is_floating_point_v<T>) return sizeof(T) == 4 ? DType::float32 : DType::float64;
+  if constexpr (std::is_same_v<T, bool>)
+    return DType::bool_;
+  else if constexpr (std::is_floating_point_v<T>)
+    return sizeof(T) == 4 ? DType::float32 : DType::float64;
   else if constexpr (std::is_signed_v<T>)
-    return sizeof(T) == 1 ? DType::int8 : sizeof(T) == 2 ? DType::int16 : sizeof(T) == 4 ? DType::int32 : DType::int64;
+    return sizeof(T) == 1   ? DType::int8
+           : sizeof(T) == 2 ? DType::int16
+           : sizeof(T) == 4 ? DType::int32
+                            : DType::int64;
   else
     return sizeof(T) == 1   ? DType::uint8
            : sizeof(T) == 2 ? DType::uint16
