@@ -159,29 +159,17 @@ def run(device):
             (">=", 0.9),
         ),
     ]
-    rates = {"tree reduction": reduction(), "tiled product": product()}
-    for name, rate in rates.items():
-        rows.append(
-            common.record(
-                f"{name}: raw kernel", rate, "threads/s", "256 threads a block", device.evidence
-            )
-        )
-    slow = simulator()
-    for (name, rate), other in zip(rates.items(), slow or ()):
-        rows.append(
-            common.record(
-                f"{name}: Numba's simulator", other, "threads/s", "256 threads a block", "host"
-            )
-        )
-        goal = (">=", 1000)
-        rows.append(
-            common.record(
-                f"{name}: against Numba's simulator",
-                rate / other,
-                "x",
-                "ratio",
-                device.evidence,
-                goal,
-            )
-        )
+    rates = {
+        "tree reduction": (reduction(), "threads/s"),
+        "tiled product": (product(), "thread tiles/s"),
+    }
+    others = simulator() or (None, None)
+    for (name, (rate, unit)), other in zip(rates.items(), others):
+        scope = "256 threads a block"
+        rows.append(common.record(f"{name}: raw kernel", rate, unit, scope, device.evidence))
+        if other is None:
+            continue
+        rows.append(common.record(f"{name}: Numba's simulator", other, unit, scope, "host"))
+        what = f"{name}: against Numba's simulator"
+        rows.append(common.record(what, rate / other, "x", scope, device.evidence, (">=", 1000)))
     return rows
