@@ -36,7 +36,7 @@ std::string read_file(const std::string& path) {
 // A warp on its own stack.
 struct Warp {
   ucontext_t context;
-  std::vector<unsigned char> stack;
+  std::unique_ptr<unsigned char[]> stack;
   bool done = false;
   std::uint32_t first = 0;
 };
@@ -69,10 +69,11 @@ void run_warps(BlockRun& run, std::uint32_t threads, std::uint32_t stack_bytes) 
   for (std::size_t i = 0; i < run.warps.size(); ++i) {
     Warp& warp = run.warps[i];
     warp.first = static_cast<std::uint32_t>(i * 32);
-    warp.stack.resize(stack_bytes + 65536);
+    std::size_t size = stack_bytes + 65536;
+    warp.stack.reset(new unsigned char[size]);
     getcontext(&warp.context);
-    warp.context.uc_stack.ss_sp = warp.stack.data();
-    warp.context.uc_stack.ss_size = warp.stack.size();
+    warp.context.uc_stack.ss_sp = warp.stack.get();
+    warp.context.uc_stack.ss_size = size;
     auto address = reinterpret_cast<std::uintptr_t>(&run);
     makecontext(&warp.context, reinterpret_cast<void (*)()>(warp_entry), 2, static_cast<unsigned>(address),
                 static_cast<unsigned>(address >> 32));
@@ -111,13 +112,14 @@ std::string compile(const std::string& source) {
   return bitcode;
 }
 
-td::softdev::LowerReply lower(const std::string& source, int width) {
+td::softdev::LowerReply lower(const std::string& source, int width, bool stackful) {
   static std::map<std::string, std::string> compiled;
   std::string& bitcode = compiled[source];
   if (bitcode.empty()) bitcode = compile(source);
   td::softdev::LowerRequest request;
   request.bitcode = bitcode;
   request.width = width;
+  request.stackful = stackful;
   td::softdev::LowerReply reply;
   if (bitcode.empty())
     reply.error = "clang failed";
@@ -148,7 +150,8 @@ struct Program::Loaded {
   unsigned char* globals = nullptr;
 };
 
-Program::Program(const std::string& source, int width) : reply_(lower(source, width)), loaded_(new Loaded) {
+Program::Program(const std::string& source, int width, bool stackful)
+    : reply_(lower(source, width, stackful)), loaded_(new Loaded) {
   if (!reply_.ok) throw std::runtime_error(reply_.error);
   loaded_->buffer = llvm::MemoryBuffer::getMemBufferCopy(reply_.object, "object");
   auto object = llvm::object::ObjectFile::createObjectFile(loaded_->buffer->getMemBufferRef());

@@ -16,7 +16,7 @@ namespace simt_test {
 
 // LLVM bitcode of the device code, "" and a message on stderr when it does not compile.
 std::string compile(const std::string& source);
-td::softdev::LowerReply lower(const std::string& source, int width);
+td::softdev::LowerReply lower(const std::string& source, int width, bool stackful = false);
 
 struct Dim {
   unsigned x = 1, y = 1, z = 1;
@@ -31,7 +31,7 @@ struct Outcome {
 
 class Program {
  public:
-  Program(const std::string& source, int width);
+  Program(const std::string& source, int width, bool stackful = false);
   ~Program();
   const td::softdev::LoweredKernel& kernel(const std::string& name = "") const;
   const td::softdev::LowerReply& reply() const { return reply_; }
@@ -68,5 +68,7 @@ class Guarded {
 };
 
 inline const int widths[] = {8, 16, 32};
+// Of kernels with barriers: a width in phases, or -1 for stacks.
+inline const int barrier_modes[] = {8, 16, 32, -1};
 
 }  // namespace simt_test

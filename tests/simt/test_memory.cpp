@@ -1,10 +1,15 @@
 // Local arrays, structures, variables of the module, element sizes, atomics, copies.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "harness.h"
 
 namespace simt_test {
 namespace {
+
+class SharedMemory : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Simt, SharedMemory, testing::ValuesIn(barrier_modes));
 
 class Memory : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Simt, Memory, testing::ValuesIn(widths));
@@ -214,7 +219,7 @@ TEST_P(Memory, Atomics) {
   for (int i = 0; i < n; ++i) ASSERT_EQ(seen[i], 1u);
 }
 
-TEST(Simt, SharedHistogramAndScan) {
+TEST_P(SharedMemory, SharedHistogramAndScan) {
   Program program(R"(
     extern "C" __global__ void histogram(const unsigned char* in, unsigned* bins, int n) {
       __shared__ unsigned local[64];
@@ -250,7 +255,7 @@ TEST(Simt, SharedHistogramAndScan) {
         __syncthreads();
       }
       if (t < n) out[t] = s[t];
-    })", 0);
+    })", std::max(GetParam(), 0), GetParam() < 0);
   int n = 5000;
   std::vector<unsigned char> bytes(n);
   for (int i = 0; i < n; ++i) bytes[i] = static_cast<unsigned char>(i * i % 251);

@@ -1,10 +1,15 @@
 // What cannot run is refused with the user's line; what goes wrong at run time is reported, not ignored.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "harness.h"
 
 namespace simt_test {
 namespace {
+
+class Arrivals : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Simt, Arrivals, testing::ValuesIn(barrier_modes));
 
 TEST(Simt, RefusalsNameTheLine) {
   struct Case {
@@ -64,7 +69,7 @@ TEST(Simt, TrapsAssertionsAndOutput) {
   EXPECT_EQ(outcome.printed, (std::vector<std::string>{"lane %d|10", "lane %d|30", "lane %d|50", "lane %d|70"}));
 }
 
-TEST(Simt, BarriersUnderDivergence) {
+TEST_P(Arrivals, BarriersUnderDivergence) {
   Program program(R"(
     extern "C" __global__ void wrong(int* p) {
       if (threadIdx.x < 7) {
@@ -89,7 +94,7 @@ TEST(Simt, BarriersUnderDivergence) {
       else p[i] = 0;
       if (i / 32 == 1) { s[i] += 1; __syncthreads(); s[i] += 2; } else __syncthreads();
       p[i] = s[i ^ 32];
-    })", 0);
+    })", std::max(GetParam(), 0), GetParam() < 0);
   std::vector<int> p(128);
   Outcome outcome = program.launch("wrong", {1}, {64}, 0, p.data());
   EXPECT_EQ(outcome.trap, 3u);

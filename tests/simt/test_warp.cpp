@@ -1,12 +1,17 @@
 // Barriers, shared memory and warp-level operations.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "harness.h"
 
 namespace simt_test {
 namespace {
 
-TEST(Simt, TreeReduction) {
+class Barriers : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Simt, Barriers, testing::ValuesIn(barrier_modes));
+
+TEST_P(Barriers, TreeReduction) {
   Program program(R"(
     extern "C" __global__ void reduce(const float* in, float* out, int n) {
       extern __shared__ float s[];
@@ -19,9 +24,9 @@ TEST(Simt, TreeReduction) {
         __syncthreads();
       }
       if (t == 0) out[blockIdx.x] = s[0];
-    })", 0);
-  EXPECT_TRUE(program.kernel().has_barrier);
-  EXPECT_EQ(program.kernel().block_symbol, "");
+    })", std::max(GetParam(), 0), GetParam() < 0);
+  EXPECT_EQ(program.kernel().has_barrier, GetParam() < 0);
+  EXPECT_EQ(program.kernel().block_symbol.empty(), GetParam() < 0);
   for (unsigned block : {1u, 2u, 32u, 64u, 256u, 1024u}) {
     int n = int(block) * 3 - int(block) / 3;
     std::vector<float> in(n), out(3, -1);
@@ -35,7 +40,7 @@ TEST(Simt, TreeReduction) {
   }
 }
 
-TEST(Simt, TiledMatmul) {
+TEST_P(Barriers, TiledMatmul) {
   Program program(R"(
     extern "C" __global__ void tiled(const float* a, const float* b, float* c, int n, int k, int m) {
       __shared__ float ta[16][16], tb[16][16];
@@ -50,7 +55,7 @@ TEST(Simt, TiledMatmul) {
         __syncthreads();
       }
       if (row < n && col < m) c[row * m + col] = sum;
-    })", 0);
+    })", std::max(GetParam(), 0), GetParam() < 0);
   int n = 35, k = 29, m = 51;
   Guarded a(n * k * 4), b(k * m * 4), c(n * m * 4);
   for (int i = 0; i < n * k; ++i) a.as<float>()[i] = float(i % 11);
@@ -73,7 +78,7 @@ int shuffle_source(int mode, int lane, int distance, int width) {
   return source <= last ? source : lane;
 }
 
-TEST(Simt, ShufflesOfAllKinds) {
+TEST_P(Barriers, ShufflesOfAllKinds) {
   Program program(R"(
     template <int W, int D> __device__ void constants(int v, int* out) {
       out[0] = shfl(v, D, W); out[1024] = shfl_up(v, D, W); out[2048] = shfl_down(v, D, W); out[3072] = shfl_xor(v, D, W);
@@ -96,7 +101,7 @@ TEST(Simt, ShufflesOfAllKinds) {
       float v = in[threadIdx.x];
       for (int d = 16; d > 0; d >>= 1) v += shfl_down(v, d);
       if ((threadIdx.x & 31) == 0) out[threadIdx.x / 32] = v;
-    })", 0);
+    })", std::max(GetParam(), 0), GetParam() < 0);
   int threads = 64;
   std::vector<int> in(threads), out(8192);
   for (int i = 0; i < threads; ++i) in[i] = i * 13 + 5;
@@ -124,7 +129,7 @@ TEST(Simt, ShufflesOfAllKinds) {
   EXPECT_EQ(sums[1], 496.0f + 1024.0f);
 }
 
-TEST(Simt, VotesMatchesAndReductions) {
+TEST_P(Barriers, VotesMatchesAndReductions) {
   Program program(R"(
     extern "C" __global__ void run(const int* in, unsigned* out, int n) {
       int t = threadIdx.x, v = in[t];
@@ -141,7 +146,7 @@ TEST(Simt, VotesMatchesAndReductions) {
       unsigned* o = out + 6 * threadIdx.x;
       o[0] = __nvvm_read_ptx_sreg_laneid(); o[1] = __nvvm_read_ptx_sreg_warpid(); o[2] = __nvvm_read_ptx_sreg_lanemask_lt();
       o[3] = __nvvm_read_ptx_sreg_lanemask_ge(); o[4] = 32; o[5] = threadIdx.x / 32 + threadIdx.x % 32;
-    })", 0);
+    })", std::max(GetParam(), 0), GetParam() < 0);
   unsigned threads = 75;
   std::vector<int> in(threads);
   for (unsigned i = 0; i < threads; ++i) in[i] = int(i * 7919 + 13) % 101;
@@ -192,14 +197,14 @@ TEST(Simt, VotesMatchesAndReductions) {
   }
 }
 
-TEST(Simt, BarrierReductions) {
+TEST_P(Barriers, BarrierReductions) {
   Program program(R"(
     extern "C" __global__ void run(const int* in, int* out) {
       int v = in[threadIdx.x];
       out[3 * threadIdx.x] = sync_count(v > 50);
       out[3 * threadIdx.x + 1] = sync_and(v >= 0);
       out[3 * threadIdx.x + 2] = sync_or(v > 1000);
-    })", 0);
+    })", std::max(GetParam(), 0), GetParam() < 0);
   unsigned threads = 100;
   std::vector<int> in(threads), out(3 * threads);
   int count = 0;
@@ -213,7 +218,7 @@ TEST(Simt, BarrierReductions) {
 }
 
 // Warps of two-dimensional blocks: any shape, with barriers and lane operations.
-TEST(Simt, WarpsOfAnyBlockShape) {
+TEST_P(Barriers, WarpsOfAnyBlockShape) {
   Program program(R"(
     extern "C" __global__ void run(int* out) {
       extern __shared__ int s[];
@@ -225,7 +230,7 @@ TEST(Simt, WarpsOfAnyBlockShape) {
       int lane = shfl_xor(t, 1);
       out[2 * t] = other;
       out[2 * t + 1] = lane;
-    })", 0);
+    })", std::max(GetParam(), 0), GetParam() < 0);
   for (Dim block : {Dim{16, 16, 1}, Dim{8, 8, 4}, Dim{5, 5, 5}, Dim{64, 2, 2}, Dim{16, 3, 2}, Dim{1, 64, 1}, Dim{33, 2, 1}}) {
     unsigned n = block.x * block.y * block.z;
     std::vector<int> out(2 * n, -1);

@@ -19,6 +19,7 @@
 #include <mutex>
 
 #include "softdev/simt/mask_lowering.h"
+#include "softdev/simt/phases.h"
 #include "softdev/simt/unsupported.h"
 
 namespace td::softdev::simt {
@@ -90,7 +91,7 @@ void set_host_attributes(Module& host, const TargetMachine& target) {
   }
 }
 
-void optimize_host(Module& host, TargetMachine& target, const StepHook& hook) {
+std::map<std::string, std::uint64_t> optimize_host(Module& host, TargetMachine& target, const StepHook& hook) {
   LoopAnalysisManager loop;
   FunctionAnalysisManager function;
   CGSCCAnalysisManager scc;
@@ -101,8 +102,18 @@ void optimize_host(Module& host, TargetMachine& target, const StepHook& hook) {
   builder.registerFunctionAnalyses(function);
   builder.registerLoopAnalyses(loop);
   builder.crossRegisterProxies(loop, function, scc, module);
+  ModulePassManager first;
+  first.addPass(createModuleToFunctionPassAdaptor(SROAPass(SROAOptions::PreserveCFG)));
+  first.run(host, module);
+  hook("promoted", host);
+  std::map<std::string, std::uint64_t> saved;
+  for (Function& f : host) {
+    if (f.isDeclaration() || !has_phases(f)) continue;
+    saved[f.getName().str()] = split_phases(f);
+    function.invalidate(f, PreservedAnalyses::none());
+  }
+  if (!saved.empty()) hook("phases", host);
   FunctionPassManager passes;
-  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(EarlyCSEPass(true));
   passes.addPass(InstCombinePass());
   passes.addPass(SimplifyCFGPass());
@@ -116,6 +127,7 @@ void optimize_host(Module& host, TargetMachine& target, const StepHook& hook) {
   hook("host_optimized", host);
   if (!target.getTargetFeatureString().contains("+avx512vl")) lower_masks(host, has_avx2(target));
   hook("masks_lowered", host);
+  return saved;
 }
 
 ObjectCode emit_object(Module& host, TargetMachine& target) {

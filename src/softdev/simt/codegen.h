@@ -18,7 +18,8 @@ bool has_avx2(const llvm::TargetMachine& target);
 
 // Attributes of every function of the module.
 void set_host_attributes(llvm::Module& host, const llvm::TargetMachine& target);
-void optimize_host(llvm::Module& host, llvm::TargetMachine& target, const StepHook& hook);
+// Also splits functions into phases; returns what these save for each warp, by function.
+std::map<std::string, std::uint64_t> optimize_host(llvm::Module& host, llvm::TargetMachine& target, const StepHook& hook);
 
 struct ObjectCode {
   std::string bytes;

@@ -27,7 +27,7 @@ void WarpEmitter::emit(BasicBlock* at, BasicBlock* next) {
   SmallVector<Constant*> indices;
   for (unsigned l = 0; l < width_; ++l) indices.push_back(b_.getInt32(l));
   Value* mask = b_.CreateICmpULT(ConstantVector::get(indices), splat(launch_.lanes), "entry.mask");
-  b_.CreateStore(mask, mask_slot(entry));
+  StoreInst* start = b_.CreateStore(mask, mask_slot(entry));
   if (kernel_.has_barrier) {
     exited_ = stack_slot(mask_type(), Align(4), "exited");
     b_.CreateStore(Constant::getNullValue(mask_type()), exited_);
@@ -38,6 +38,11 @@ void WarpEmitter::emit(BasicBlock* at, BasicBlock* next) {
   scope.may_split = !compact_;
   b_.CreateBr(landing(scope, entry));
   emit_range(scope, 0, scope.end);
+  // Nothing is handed from one warp to the next: says so, or the slots would become values that circulate.
+  b_.SetInsertPoint(start);
+  for (const auto& [value, slot] : slots_) b_.CreateStore(PoisonValue::get(slot->getAllocatedType()), slot);
+  for (const auto& [owner, slot] : masks_) b_.CreateStore(PoisonValue::get(slot->getAllocatedType()), slot);
+  for (const auto& [cast, slot] : guards_) b_.CreateStore(PoisonValue::get(slot->getAllocatedType()), slot);
 }
 
 void WarpEmitter::emit_range(Scope& scope, unsigned begin, unsigned end) {

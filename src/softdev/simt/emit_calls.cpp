@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "softdev/simt/math_names.h"
+#include "softdev/simt/phases.h"
 #include "softdev/simt/unsupported.h"
 #include "softdev/simt/warp_emitter.h"
 
@@ -267,6 +268,7 @@ Value* WarpEmitter::emit_barrier(const CallInst& call, const BuiltinRow& row) {
     b_.CreateUnreachable();
     b_.SetInsertPoint(right);
   }
+  if (launch_.warp_count) return emit_phase(call, row, arriving);
   if (row.kind == Builtin::barrier) {
     b_.CreateCall(runtime("td_rt_barrier", b_.getVoidTy(), {pointer, i32}, true), {launch_.block_frame, arriving});
     return nullptr;
@@ -275,6 +277,27 @@ Value* WarpEmitter::emit_barrier(const CallInst& call, const BuiltinRow& row) {
   holds = both(mask_, b_.CreateICmpNE(holds, Constant::getNullValue(holds->getType())));
   FunctionCallee reduce = runtime("td_rt_barrier_reduce", i32, {pointer, i32, i32, i32}, true);
   return b_.CreateCall(reduce, {launch_.block_frame, arriving, mask_bits32(holds), b_.getInt32(row.detail)});
+}
+
+// The barrier as the end of a phase: what it collects is complete when the warp goes on in the next round.
+Value* WarpEmitter::emit_phase(const CallInst& call, const BuiltinRow& row, Value* arriving) {
+  Type* i32 = b_.getInt32Ty();
+  if (row.kind == Builtin::barrier_reduce) {
+    Value* holds = vector(call.getArgOperand(0));
+    holds = mask_bits32(both(mask_, b_.CreateICmpNE(holds, Constant::getNullValue(holds->getType()))));
+    auto update = [&](unsigned kind, function_ref<Value*(Value*)> combine) {
+      b_.CreateStore(combine(b_.CreateLoad(i32, launch_.collected[kind])), launch_.collected[kind]);
+    };
+    Value* count = b_.CreateUnaryIntrinsic(Intrinsic::ctpop, holds);
+    Value* all_hold = b_.CreateZExt(b_.CreateICmpEQ(holds, arriving), i32);
+    Value* one_holds = b_.CreateZExt(b_.CreateICmpNE(holds, b_.getInt32(0)), i32);
+    update(0, [&](Value* old) { return b_.CreateAdd(old, count); });
+    update(1, [&](Value* old) { return b_.CreateAnd(old, all_hold); });
+    update(2, [&](Value* old) { return b_.CreateOr(old, one_holds); });
+  }
+  b_.CreateCall(kernel_.host->getOrInsertFunction(phase_barrier_marker, b_.getVoidTy()));
+  if (row.kind == Builtin::barrier) return nullptr;
+  return b_.CreateLoad(i32, launch_.result[row.detail]);
 }
 
 Value* WarpEmitter::emit_fence(const BuiltinRow& row) {

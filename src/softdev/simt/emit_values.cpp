@@ -257,12 +257,22 @@ Value* WarpEmitter::emit_address(const GetElementPtrInst& gep, bool as_vector) {
 
 Value* WarpEmitter::emit_local_array(const AllocaInst& array) {
   AllocaInst*& made = arrays_[&array];
+  std::uint64_t bytes = (local_stride(array, data_) * width_ + 63) / 64 * 64;
   if (!made) {
     if (!isa<ConstantInt>(array.getArraySize())) refuse(array, "a local array whose size is not constant (alloca) is");
-    std::uint64_t bytes = local_stride(array, data_) * width_;
-    made = stack_slot(ArrayType::get(b_.getInt8Ty(), bytes), std::max(array.getAlign(), Align(64)), array.getName());
+    Align align = std::max(array.getAlign(), Align(64));
+    if (launch_.warp_count) {
+      // Lives across phases: a piece for each warp of the block.
+      IRBuilder<> b(function_->getEntryBlock().getTerminator());
+      made = b.CreateAlloca(ArrayType::get(b.getInt8Ty(), bytes), launch_.warp_count, array.getName());
+      made->setAlignment(align);
+    } else {
+      made = stack_slot(ArrayType::get(b_.getInt8Ty(), bytes), align, array.getName());
+    }
   }
-  return made;
+  if (!launch_.warp_count) return made;
+  Value* offset = b_.CreateMul(b_.CreateZExt(launch_.warp_number, b_.getInt64Ty()), b_.getInt64(bytes));
+  return b_.CreateGEP(b_.getInt8Ty(), made, offset);
 }
 
 VectorType* WarpEmitter::mask_type() const { return FixedVectorType::get(Type::getInt1Ty(context_), width_); }

@@ -11,6 +11,8 @@
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 
+#include "softdev/simt/phases.h"
+#include "softdev/simt/thread_passes.h"
 #include "softdev/simt/unsupported.h"
 
 namespace td::softdev::simt {
@@ -29,39 +31,53 @@ bool uses_thread_y(const Function& kernel) {
 
 class RangeBuilder {
  public:
-  RangeBuilder(KernelContext& kernel, unsigned width, Function* function)
-      : kernel_(kernel), width_(width), function_(function), b_(function->getContext()),
+  RangeBuilder(KernelContext& kernel, unsigned width, bool phased, Function* function)
+      : kernel_(kernel), width_(width), phased_(phased),
+        whole_warps_(kernel.needs_full_warp || (kernel.has_barrier && !phased)), function_(function),
+        b_(function->getContext()),
         dominators_(*kernel.thread), loops_(dominators_) {}
 
   void build() {
     LLVMContext& context = function_->getContext();
-    BasicBlock* entry = BasicBlock::Create(context, "entry", function_);
-    BasicBlock* loop = BasicBlock::Create(context, "warp", function_);
-    BasicBlock* next = BasicBlock::Create(context, "next", function_);
-    BasicBlock* done = BasicBlock::Create(context, "done", function_);
+    auto block = [&](const char* name) { return BasicBlock::Create(context, name, function_); };
+    BasicBlock *entry = block("td.entry"), *round = block("td.round"), *loop = block("td.warp"), *next = block("td.next");
+    BasicBlock *finished = block("td.finished"), *swept = block("td.swept"), *done = block("td.done");
     b_.SetInsertPoint(entry);
     load_launch();
     Value* begin = function_->getArg(1);
     Value* end = function_->getArg(2);
     Value *bx = launch_.block_dim[0], *by = launch_.block_dim[1];
     Value* row = b_.CreateUDiv(begin, bx);
-    Value* start[3] = {b_.CreateURem(begin, bx), b_.CreateURem(row, by), b_.CreateUDiv(row, by)};
-    b_.CreateCondBr(b_.CreateICmpULT(begin, end), loop, done);
-    BasicBlock* before = b_.GetInsertBlock();
+    Value* start[4] = {b_.CreateURem(begin, bx), b_.CreateURem(row, by), b_.CreateUDiv(row, by), begin};
+    if (phased_) prepare_phases(end);
+    b_.CreateCondBr(b_.CreateICmpULT(begin, end), round, done);
+
+    b_.SetInsertPoint(round);
+    if (phased_) start_round();
+    b_.CreateBr(loop);
 
     b_.SetInsertPoint(loop);
     PHINode* phis[4];
     for (unsigned i = 0; i < 4; ++i) {
       phis[i] = b_.CreatePHI(b_.getInt32Ty(), 2);
-      phis[i]->addIncoming(i < 3 ? start[i] : begin, before);
+      phis[i]->addIncoming(start[i], round);
       if (i < 3) launch_.thread[i] = phis[i];
     }
     launch_.first = phis[3];
-    if (kernel_.needs_full_warp || kernel_.has_barrier) emit_warps(end, next);
-    else emit_rows(end, next);
+    PHINode* number = b_.CreatePHI(b_.getInt32Ty(), 2);
+    number->addIncoming(b_.getInt32(0), round);
+    if (phased_) launch_.warp_number = number;
+    if (whole_warps_) emit_warps(end, finished);
+    else emit_rows(end, finished);
 
+    b_.SetInsertPoint(finished);
+    b_.CreateBr(next);
     b_.SetInsertPoint(next);
-    advance(phis, end, loop, next, done);
+    number->addIncoming(b_.CreateAdd(number, b_.getInt32(1)), next);
+    advance(phis, end, loop, next, swept);
+    b_.SetInsertPoint(swept);
+    if (phased_) b_.CreateCondBr(b_.CreateTrunc(b_.CreateLoad(b_.getInt8Ty(), pending_), b_.getInt1Ty()), round, done);
+    else b_.CreateBr(done);
     b_.SetInsertPoint(done);
     b_.CreateRetVoid();
   }
@@ -99,6 +115,38 @@ class RangeBuilder {
     }
   }
 
+  // State of the whole block. Its address goes into the dispatch marker, so that it stays in memory until the phases exist:
+  // unlike all other values it is not one warp's.
+  void prepare_phases(Value* end) {
+    pending_ = b_.CreateAlloca(ArrayType::get(b_.getInt32Ty(), 7), nullptr, "phase.state");
+    for (unsigned kind = 0; kind < 3; ++kind) {
+      launch_.collected[kind] = b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), pending_, 1 + kind);
+      launch_.result[kind] = b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), pending_, 4 + kind);
+      b_.CreateStore(b_.getInt32(0), launch_.collected[kind]);
+    }
+    auto pieces = [&](Value* threads) {
+      return b_.CreateUDiv(b_.CreateAdd(threads, b_.getInt32(width_ - 1)), b_.getInt32(width_));
+    };
+    Value* rows = b_.CreateMul(launch_.block_dim[1], launch_.block_dim[2]);
+    launch_.warp_count = whole_warps_ ? pieces(end) : b_.CreateMul(rows, pieces(launch_.block_dim[0]));
+  }
+
+  void start_round() {
+    b_.CreateStore(b_.getInt8(0), pending_);
+    for (unsigned kind = 0; kind < 3; ++kind) {
+      b_.CreateStore(b_.CreateLoad(b_.getInt32Ty(), launch_.collected[kind]), launch_.result[kind]);
+      b_.CreateStore(b_.getInt32(kind == 1 ? 1 : 0), launch_.collected[kind]);
+    }
+  }
+
+  // From here on a warp may go on somewhere else.
+  void mark_dispatch() {
+    if (!phased_) return;
+    FunctionCallee dispatch = kernel_.host->getOrInsertFunction(phase_dispatch_marker, b_.getVoidTy(), b_.getInt32Ty(),
+                                                                b_.getInt32Ty(), b_.getPtrTy());
+    b_.CreateCall(dispatch, {launch_.warp_number, launch_.warp_count, pending_});
+  }
+
   Value* assumptions_hold(WarpEmitter& emitter, const Shapes& shapes) {
     Value* holds = b_.getTrue();
     for (const NoWrap& assumption : shapes.assumptions()) {
@@ -110,7 +158,7 @@ class RangeBuilder {
 
   // Pieces of rows. Where an index would wrap around inside a piece, threads run one at a time.
   void emit_rows(Value* end, BasicBlock* next) {
-    ThreadLayout layout{ThreadLayout::row, width_, 0, false};
+    ThreadLayout layout{ThreadLayout::row, width_, 0, !phased_, false};
     Shapes shapes(*kernel_.thread, layout, dominators_, loops_);
     ControlPlan plan(*kernel_.thread, shapes, dominators_, loops_);
     WarpEmitter emitter(kernel_, shapes, plan, launch_, function_);
@@ -119,6 +167,7 @@ class RangeBuilder {
     lanes = b_.CreateBinaryIntrinsic(Intrinsic::umin, lanes, b_.getInt32(width_));
     Value* holds = assumptions_hold(emitter, shapes);
     launch_.lanes = b_.CreateSelect(holds, lanes, b_.getInt32(1));
+    mark_dispatch();
     emitter.emit(b_.GetInsertBlock(), next);
   }
 
@@ -141,26 +190,27 @@ class RangeBuilder {
     auto number = [&](unsigned n) { return b_.getInt32(n); };
     Value *bx = launch_.block_dim[0], *x = launch_.thread[0];
     launch_.lanes = b_.CreateBinaryIntrinsic(Intrinsic::umin, b_.CreateSub(end, launch_.first), number(width_));
+    mark_dispatch();
     auto other = [&] { return BasicBlock::Create(function_->getContext(), "layout", function_); };
     Value* in_row = b_.CreateAnd(b_.CreateICmpULE(b_.CreateAdd(x, launch_.lanes), bx),
                                  b_.CreateICmpEQ(b_.CreateAnd(x, number(31)), number(0)));
-    emit_body({ThreadLayout::row, width_, 0, true}, other(), in_row, next);
+    emit_body({ThreadLayout::row, width_, 0, true, true}, other(), in_row, next);
     if (uses_thread_y(*kernel_.thread)) {
       constexpr unsigned length = 16;
       Value* in_rows = b_.CreateAnd(b_.CreateICmpEQ(bx, number(length)),
                                     b_.CreateICmpEQ(launch_.lanes, number(width_)));
       Value* rows_left = b_.CreateSub(launch_.block_dim[1], launch_.thread[1]);
       in_rows = b_.CreateAnd(in_rows, b_.CreateICmpUGE(rows_left, number(width_ / length)));
-      emit_body({ThreadLayout::rows, width_, length, true}, other(), in_rows, next);
+      emit_body({ThreadLayout::rows, width_, length, true, true}, other(), in_rows, next);
     }
-    emit_body({ThreadLayout::linear, width_, 0, true}, nullptr, nullptr, next);
+    emit_body({ThreadLayout::linear, width_, 0, true, true}, nullptr, nullptr, next);
   }
 
   // The first thread of the next warp: a whole number of rows further, or in the same row.
   void advance(PHINode** phis, Value* end, BasicBlock* loop, BasicBlock* next, BasicBlock* done) {
     Value* first = b_.CreateAdd(launch_.first, launch_.lanes);
     Value* index[3];
-    if (kernel_.needs_full_warp || kernel_.has_barrier) {
+    if (whole_warps_) {
       Value* row = b_.CreateUDiv(first, launch_.block_dim[0]);
       index[0] = b_.CreateURem(first, launch_.block_dim[0]);
       index[1] = b_.CreateURem(row, launch_.block_dim[1]);
@@ -181,11 +231,13 @@ class RangeBuilder {
 
   KernelContext& kernel_;
   unsigned width_;
+  bool phased_, whole_warps_;
   Function* function_;
   IRBuilder<> b_;
   DominatorTree dominators_;
   LoopInfo loops_;
   LaunchValues launch_;
+  Value* pending_ = nullptr;
 };
 
 // A rough count of 32-bit values that are alive in one block: decides how many lanes fit into the registers.
@@ -213,7 +265,6 @@ unsigned register_pressure(const Function& kernel) {
 }
 
 unsigned choose_width(const KernelContext& kernel) {
-  if (kernel.needs_full_warp || kernel.has_barrier) return 32;
   unsigned size = kernel.thread->getInstructionCount(), pressure = register_pressure(*kernel.thread);
   if (size > 400 || pressure > 7) return 8;
   // Rows of two-dimensional blocks are often 16 long.
@@ -221,13 +272,13 @@ unsigned choose_width(const KernelContext& kernel) {
   return 32;
 }
 
-Function* make_function(Module& host, const std::string& name, bool with_range, bool external) {
-  LLVMContext& context = host.getContext();
-  Type *i32 = Type::getInt32Ty(context), *pointer = PointerType::get(context, 0);
-  SmallVector<Type*> params{pointer};
-  if (with_range) params.append({i32, i32});
+// void name(BlockFrame*, more…)
+Function* make_function(Module& host, const std::string& name, ArrayRef<Type*> more, bool external) {
+  SmallVector<Type*> params{PointerType::get(host.getContext(), 0)};
+  params.append(more.begin(), more.end());
   auto linkage = external ? GlobalValue::ExternalLinkage : GlobalValue::InternalLinkage;
-  auto* function = Function::Create(FunctionType::get(Type::getVoidTy(context), params, false), linkage, name, host);
+  Type* result = Type::getVoidTy(host.getContext());
+  auto* function = Function::Create(FunctionType::get(result, params, false), linkage, name, host);
   function->setDoesNotThrow();
   return function;
 }
@@ -247,39 +298,76 @@ void inspect_kernel(KernelContext& kernel) {
   }
 }
 
-KernelFunctions build_kernel(KernelContext& kernel, unsigned width) {
+namespace {
+
+// The block in phases needs room for every warp's local arrays at once.
+bool can_be_phased(const KernelContext& kernel) {
+  constexpr std::uint32_t most_local_bytes = 2048;
+  return kernel.has_barrier && kernel.local_bytes <= most_local_bytes;
+}
+
+class Wrappers {
+ public:
+  Wrappers(Module& host, Function* range) : b_(host.getContext()), range_(range) {}
+
+  void warp(Function* function) {
+    open(function);
+    Value *block = function->getArg(0), *first = function->getArg(1);
+    Value* end = b_.CreateBinaryIntrinsic(Intrinsic::umin, b_.CreateAdd(first, b_.getInt32(32)), threads(block));
+    b_.CreateCall(range_, {block, first, end});
+    b_.CreateRetVoid();
+  }
+  void block(Function* function) {
+    open(function);
+    b_.CreateCall(range_, {function->getArg(0), b_.getInt32(0), threads(function->getArg(0))});
+    b_.CreateRetVoid();
+  }
+  // The first warp runs the whole block.
+  void first_warp(Function* function) {
+    open(function);
+    Value* all = b_.CreateSelect(b_.CreateICmpEQ(function->getArg(1), b_.getInt32(0)), threads(function->getArg(0)),
+                                 b_.getInt32(0));
+    b_.CreateCall(range_, {function->getArg(0), b_.getInt32(0), all});
+    b_.CreateRetVoid();
+  }
+
+ private:
+  void open(Function* function) { b_.SetInsertPoint(BasicBlock::Create(function->getContext(), "", function)); }
+  Value* load(Type* type, Value* base, std::size_t offset) {
+    return b_.CreateLoad(type, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), base, offset));
+  }
+  Value* threads(Value* block) {
+    Value* launch = load(b_.getPtrTy(), block, offsetof(BlockFrame, launch));
+    return load(b_.getInt32Ty(), launch, offsetof(LaunchFrame, threads));
+  }
+
+  IRBuilder<> b_;
+  Function* range_;
+};
+
+}  // namespace
+
+KernelFunctions build_kernel(KernelContext& kernel, unsigned width, bool stackful) {
   KernelFunctions made;
-  bool fixed = kernel.needs_full_warp || kernel.has_barrier;
+  made.phased = !stackful && can_be_phased(kernel);
+  bool fixed = kernel.needs_full_warp || (kernel.has_barrier && !made.phased);
   made.width = fixed ? 32 : width ? width : choose_width(kernel);
+  unsigned most = max_threads(*kernel.thread);
+  made.warps_at_most = kernel.needs_full_warp ? (most + 31) / 32 : most;
   std::string name = kernel.thread->getName().str();
   Module& host = *kernel.host;
   made.range_symbol = "td_range." + name;
-  Function* range = make_function(host, made.range_symbol, true, false);
-  RangeBuilder(kernel, made.width, range).build();
-
-  IRBuilder<> b(host.getContext());
-  auto threads_of = [&](Value* block) {
-    Value* launch = b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), block, offsetof(BlockFrame, launch)));
-    return b.CreateLoad(b.getInt32Ty(),
-                        b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), launch, offsetof(LaunchFrame, threads)));
-  };
   made.warp_symbol = "td_warp." + name;
-  LLVMContext& context = host.getContext();
-  Type *i32 = b.getInt32Ty();
-  Function* warp = Function::Create(FunctionType::get(b.getVoidTy(), {b.getPtrTy(), i32}, false),
-                                    GlobalValue::ExternalLinkage, made.warp_symbol, host);
-  warp->setDoesNotThrow();
-  b.SetInsertPoint(BasicBlock::Create(context, "", warp));
-  Value* first = warp->getArg(1);
-  Value* end = b.CreateBinaryIntrinsic(Intrinsic::umin, b.CreateAdd(first, b.getInt32(32)), threads_of(warp->getArg(0)));
-  b.CreateCall(range, {warp->getArg(0), first, end});
-  b.CreateRetVoid();
-  if (kernel.has_barrier) return made;
+  Type* i32 = Type::getInt32Ty(host.getContext());
+  Function* range = make_function(host, made.range_symbol, {i32, i32}, false);
+  RangeBuilder(kernel, made.width, made.phased, range).build();
+  Wrappers wrappers(host, range);
+  Function* warp = make_function(host, made.warp_symbol, {i32}, true);
+  if (made.phased) wrappers.first_warp(warp);
+  else wrappers.warp(warp);
+  if (kernel.has_barrier && !made.phased) return made;
   made.block_symbol = "td_block." + name;
-  Function* block = make_function(host, made.block_symbol, false, true);
-  b.SetInsertPoint(BasicBlock::Create(context, "", block));
-  b.CreateCall(range, {block->getArg(0), b.getInt32(0), threads_of(block->getArg(0))});
-  b.CreateRetVoid();
+  wrappers.block(make_function(host, made.block_symbol, {}, true));
   return made;
 }
 

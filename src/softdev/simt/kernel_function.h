@@ -8,12 +8,15 @@ namespace td::softdev::simt {
 struct KernelFunctions {
   std::string warp_symbol, block_symbol, range_symbol;
   unsigned width = 32;
+  bool phased = false;             // barriers are phases of the block function (phases.h)
+  std::uint64_t warps_at_most = 0;  // of a block, when phased
 };
 
 // What the kernel needs of its surroundings, found in its instructions.
 void inspect_kernel(KernelContext& kernel);
 
 // `width` 0 lets the kernel choose. Adds the functions to kernel.host.
-KernelFunctions build_kernel(KernelContext& kernel, unsigned width);
+// `stackful`: barriers switch stacks.
+KernelFunctions build_kernel(KernelContext& kernel, unsigned width, bool stackful);
 
 }  // namespace td::softdev::simt

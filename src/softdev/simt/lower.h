@@ -16,6 +16,8 @@ struct LowerRequest {
   std::string cpu;       // "" = this machine's CPU and features
   int optimize = 2;      // code generation level: 0 quick tier, 2 full tier
   int width = 0;         // lanes per vector: 0 = choose, else 8, 16 or 32
+  // Barriers by td_rt_barrier (a stack for each warp) even where the block function could run the block in phases.
+  bool stackful = false;
 };
 
 struct ParamLayout {
@@ -26,13 +28,15 @@ struct ParamLayout {
 struct LoweredKernel {
   std::string name;          // as in the image (mangled)
   std::string warp_symbol;   // WarpFunction
-  std::string block_symbol;  // BlockFunction, "" when the kernel has barriers
+  std::string block_symbol;  // BlockFunction, "" when has_barrier
   std::vector<ParamLayout> params;
   std::uint32_t param_bytes = 0;
   std::uint32_t static_shared = 0;
   std::uint32_t local_bytes = 0;   // per thread
-  std::uint32_t stack_bytes = 0;   // bound on the warp function's stack, for sizing warp stacks
+  std::uint32_t stack_bytes = 0;   // bound on the stack of the warp or block function
   std::uint32_t width = 32;
+  // The warp function calls td_rt_barrier: each warp needs its own stack. False for a kernel whose barriers are phases of
+  // its block function; its warp function then runs the whole block when first_thread is 0 and nothing otherwise.
   bool has_barrier = false;
   std::uint32_t max_threads = 1024;  // __launch_bounds__
 };

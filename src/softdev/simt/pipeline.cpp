@@ -89,7 +89,7 @@ void lower(const LowerRequest& request, LowerReply& reply) {
     LoweredKernel& result = reply.kernels.emplace_back();
     kernel.params = lay_out_params(*function, result.param_bytes);
     inspect_kernel(kernel);
-    functions.push_back(build_kernel(kernel, static_cast<unsigned>(request.width)));
+    functions.push_back(build_kernel(kernel, static_cast<unsigned>(request.width), request.stackful));
     result.name = function->getName().str();
     result.warp_symbol = functions.back().warp_symbol;
     result.block_symbol = functions.back().block_symbol;
@@ -97,17 +97,23 @@ void lower(const LowerRequest& request, LowerReply& reply) {
     result.static_shared = kernel.shared.static_bytes;
     result.local_bytes = kernel.local_bytes;
     result.width = functions.back().width;
-    result.has_barrier = kernel.has_barrier;
+    result.has_barrier = kernel.has_barrier && !functions.back().phased;
     result.max_threads = max_threads(*function);
   }
   hook("warp", *host);
   set_host_attributes(*host, *target);
-  optimize_host(*host, *target, hook);
+  auto saved = optimize_host(*host, *target, hook);
   ObjectCode object = emit_object(*host, *target);
   hook("object", *host);
-  for (unsigned i = 0; i < functions.size(); ++i)
-    reply.kernels[i].stack_bytes =
-        static_cast<std::uint32_t>(object.stack_sizes[functions[i].range_symbol] + callee_stack);
+  for (unsigned i = 0; i < functions.size(); ++i) {
+    LoweredKernel& kernel = reply.kernels[i];
+    std::uint64_t bytes = object.stack_sizes[functions[i].range_symbol] + callee_stack;
+    if (functions[i].phased) {
+      std::uint64_t local = std::uint64_t{kernel.local_bytes} * kernel.width + 64;
+      bytes += functions[i].warps_at_most * (saved[functions[i].range_symbol] + local);
+    }
+    kernel.stack_bytes = static_cast<std::uint32_t>(bytes);
+  }
   reply.object = std::move(object.bytes);
   reply.ok = true;
 }

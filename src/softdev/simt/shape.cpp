@@ -195,7 +195,7 @@ bool Shapes::never_wraps(const Value* value, bool is_signed, unsigned depth, Ass
   std::size_t before = needed.size();
   if (inherently(value, is_signed, depth, needed)) return true;
   needed.truncate(before);
-  if (bits_of(value->getType()) > 32 || !is_entry_expression(value)) return false;
+  if (!layout_.may_assume || bits_of(value->getType()) > 32 || !is_entry_expression(value)) return false;
   needed.push_back({value, is_signed});
   return true;
 }

@@ -29,6 +29,7 @@ struct ThreadLayout {
   Kind kind = row;
   unsigned width = 32;
   unsigned row_length = 0;       // of `rows`: divides width
+  bool may_assume = true;        // whoever runs the code checks assumptions() first
   bool warp_aligned = false;     // lane 0 is lane 0 of a warp of 32 threads; in `row`, x0 is a multiple of 32
 };
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/MapVector.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/IRBuilder.h>
 
@@ -49,6 +50,12 @@ struct LaunchValues {
   llvm::Value* thread[3] = {};
   llvm::Value* first = nullptr;  // linear index
   llvm::Value* lanes = nullptr;  // threads in the warp, 1 to W
+  // When barriers are phases (phases.h); null otherwise. Slots of i32: what the barriers of this round collect, and
+  // what those of the round before have collected, by kind (0 count, 1 and, 2 or).
+  llvm::Value* warp_number = nullptr;
+  llvm::Value* warp_count = nullptr;
+  llvm::Value* collected[3] = {};
+  llvm::Value* result[3] = {};
 };
 
 enum class Space { global, shared, local };
@@ -152,6 +159,7 @@ class WarpEmitter {
   llvm::Value* emit_library_call(const llvm::CallInst& call, llvm::StringRef name);
   llvm::Value* first_live(const llvm::Value* value);
   llvm::Value* emit_barrier(const llvm::CallInst& call, const BuiltinRow& row);
+  llvm::Value* emit_phase(const llvm::CallInst& call, const BuiltinRow& row, llvm::Value* arriving);
   llvm::Value* emit_fence(const BuiltinRow& row);
   llvm::Value* emit_clock(const llvm::CallInst& call, const BuiltinRow& row);
   llvm::Value* emit_print(const llvm::CallInst& call);
@@ -193,11 +201,11 @@ class WarpEmitter {
   llvm::IRBuilder<> b_;
   llvm::BasicBlock* next_ = nullptr;
 
-  llvm::DenseMap<const llvm::Value*, llvm::AllocaInst*> slots_;
-  llvm::DenseMap<const llvm::BasicBlock*, llvm::AllocaInst*> masks_;
+  llvm::MapVector<const llvm::Value*, llvm::AllocaInst*> slots_;
+  llvm::MapVector<const llvm::BasicBlock*, llvm::AllocaInst*> masks_;
   llvm::DenseMap<const llvm::Value*, llvm::Value*> local_;  // values of the block being emitted
   llvm::DenseMap<const llvm::BasicBlock*, Deferred> deferred_;
-  llvm::DenseMap<const llvm::CastInst*, llvm::AllocaInst*> guards_;  // whether a guarded extension holds
+  llvm::MapVector<const llvm::CastInst*, llvm::AllocaInst*> guards_;  // whether a guarded extension holds
   llvm::DenseMap<const llvm::AllocaInst*, llvm::AllocaInst*> arrays_;
   llvm::AllocaInst* exited_ = nullptr;  // lanes that have returned, kept only when a barrier needs to know
   llvm::AllocaInst* scratch_ = nullptr;

@@ -1,0 +1,233 @@
+#include "softdev/simt/phases.h"
+
+#include <llvm/ADT/BitVector.h>
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/IR/CFG.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/SSAUpdater.h>
+
+#include <vector>
+
+namespace td::softdev::simt {
+
+using namespace llvm;
+
+namespace {
+
+bool calls(const Instruction& instruction, StringRef name) {
+  auto* call = dyn_cast<CallInst>(&instruction);
+  return call && call->getCalledFunction() && call->getCalledFunction()->getName() == name;
+}
+
+class PhaseSplitter {
+ public:
+  explicit PhaseSplitter(Function& function) : function_(function) {}
+
+  std::uint64_t run() {
+    find_markers();
+    split_blocks();
+    number_values();
+    find_live_values();
+    make_frame();
+    for (unsigned k = 0; k < barriers_.size(); ++k) cut(k);
+    make_dispatch();
+    for (Instruction* value : spilled_) repair(value);
+    for (CallInst* marker : markers_) marker->eraseFromParent();
+    return frame_bytes_;
+  }
+
+ private:
+  struct Barrier {
+    BasicBlock *before, *after;
+    DenseMap<Instruction*, Value*> reloads;
+  };
+
+  void find_markers() {
+    for (Instruction& instruction : instructions(function_)) {
+      if (calls(instruction, phase_barrier_marker)) markers_.push_back(cast<CallInst>(&instruction));
+      if (calls(instruction, phase_dispatch_marker)) dispatch_ = cast<CallInst>(&instruction);
+    }
+    for (BasicBlock& block : function_)
+      if (block.getName() == "td.next") next_ = &block;
+  }
+
+  void split_blocks() {
+    for (CallInst* marker : markers_) {
+      BasicBlock* before = marker->getParent();
+      BasicBlock* after = before->splitBasicBlock(marker->getNextNode(), "resume");
+      barriers_.push_back({before, after, {}});
+    }
+    head_ = dispatch_->getParent();
+    start_ = head_->splitBasicBlock(dispatch_->getNextNode(), "start");
+  }
+
+  // Values that do not exist before the dispatch: only they can be lost at a barrier.
+  void number_values() {
+    DominatorTree dominators(function_);
+    for (BasicBlock& block : function_)
+      for (Instruction& instruction : block) {
+        if (instruction.getType()->isVoidTy() || dominators.dominates(&instruction, dispatch_)) continue;
+        numbers_[&instruction] = static_cast<unsigned>(values_.size());
+        values_.push_back(&instruction);
+      }
+  }
+
+  // live_in(b) = used in b before any definition, or live out and not defined in b. A phi uses its operands at the end of the
+  // predecessors.
+  void find_live_values() {
+    unsigned count = static_cast<unsigned>(values_.size());
+    DenseMap<BasicBlock*, BitVector> used, defined;
+    for (BasicBlock& block : function_) {
+      BitVector &uses = used[&block], &definitions = defined[&block];
+      uses.resize(count);
+      definitions.resize(count);
+      live_in_[&block].resize(count);
+      for (Instruction& instruction : block) {
+        if (!isa<PHINode>(instruction))
+          for (Use& use : instruction.operands())
+            if (auto found = numbers_.find(use.get()); found != numbers_.end() && !definitions.test(found->second))
+              uses.set(found->second);
+        if (auto found = numbers_.find(&instruction); found != numbers_.end()) definitions.set(found->second);
+      }
+    }
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      for (BasicBlock* block : post_order()) {
+        BitVector live(count);
+        for (BasicBlock* to : successors(block)) {
+          live |= live_in_[to];  // phis of `to` are defined there, hence not in it
+          for (PHINode& phi : to->phis())
+            if (auto found = numbers_.find(phi.getIncomingValueForBlock(block)); found != numbers_.end())
+              live.set(found->second);
+        }
+        live.reset(defined[block]);
+        live |= used[block];
+        if (live != live_in_[block]) {
+          live_in_[block] = live;
+          changed = true;
+        }
+      }
+    }
+  }
+
+  std::vector<BasicBlock*> post_order() {
+    std::vector<BasicBlock*> order;
+    for (BasicBlock& block : function_) order.push_back(&block);
+    std::reverse(order.begin(), order.end());
+    return order;
+  }
+
+  void make_frame() {
+    SmallVector<Type*> members;
+    for (Barrier& barrier : barriers_)
+      for (unsigned i : live_in_[barrier.after].set_bits())
+        if (!members_.count(values_[i])) {
+          members_[values_[i]] = static_cast<unsigned>(members.size());
+          members.push_back(values_[i]->getType());
+          spilled_.push_back(values_[i]);
+        }
+    frame_type_ = StructType::get(function_.getContext(), members);
+    frame_bytes_ = function_.getParent()->getDataLayout().getTypeAllocSize(frame_type_) + 4;
+    // Before the first round, where the number of warps is known.
+    Value* warps = dispatch_->getArgOperand(1);
+    IRBuilder<> b(function_.getEntryBlock().getTerminator());
+    frames_ = b.CreateAlloca(frame_type_, warps, "frames");
+    frames_->setAlignment(Align(64));
+    places_ = b.CreateAlloca(b.getInt32Ty(), warps, "places");
+    b.CreateMemSet(places_, b.getInt8(0), b.CreateMul(b.CreateZExt(warps, b.getInt64Ty()), b.getInt64(4)), Align(4));
+  }
+
+  // Where warp w goes on: 0 its start, k + 1 after barrier k, all ones nowhere.
+  Value* place(IRBuilder<>& b) { return b.CreateInBoundsGEP(b.getInt32Ty(), places_, dispatch_->getArgOperand(0)); }
+
+  Value* member(IRBuilder<>& b, Instruction* value) {
+    Value* frame = b.CreateInBoundsGEP(frame_type_, frames_, dispatch_->getArgOperand(0));
+    return b.CreateStructGEP(frame_type_, frame, members_[value]);
+  }
+
+  // Barrier k: save, note, go to the next warp; on return, load.
+  void cut(unsigned k) {
+    Barrier& barrier = barriers_[k];
+    Instruction* end = barrier.before->getTerminator();
+    IRBuilder<> b(end);
+    for (unsigned i : live_in_[barrier.after].set_bits())
+      b.CreateStore(values_[i], member(b, values_[i]));
+    b.CreateStore(b.getInt32(k + 1), place(b));
+    b.CreateStore(b.getInt8(1), dispatch_->getArgOperand(2));
+    b.CreateBr(next_);
+    end->eraseFromParent();
+    b.SetInsertPoint(barrier.after, barrier.after->begin());
+    for (unsigned i : live_in_[barrier.after].set_bits()) {
+      Instruction* value = values_[i];
+      barrier.reloads[value] = b.CreateLoad(value->getType(), member(b, value));
+    }
+  }
+
+  void make_dispatch() {
+    Instruction* end = head_->getTerminator();
+    IRBuilder<> b(end);
+    SwitchInst* choose = b.CreateSwitch(b.CreateLoad(b.getInt32Ty(), place(b)), next_, static_cast<unsigned>(barriers_.size()) + 1);
+    choose->addCase(b.getInt32(0), start_);
+    for (unsigned k = 0; k < barriers_.size(); ++k) choose->addCase(b.getInt32(k + 1), barriers_[k].after);
+    end->eraseFromParent();
+    // The last place: a warp that has finished is passed over.
+    for (BasicBlock& block : function_)
+      if (block.getName() == "td.finished") {
+        IRBuilder<> at(block.getTerminator());
+        at.CreateStore(at.getInt32(~0u), place(at));
+      }
+    markers_.push_back(dispatch_);
+  }
+
+  void repair(Instruction* value) {
+    SSAUpdater updater;
+    updater.Initialize(value->getType(), value->getName());
+    updater.AddAvailableValue(value->getParent(), value);
+    SmallVector<Use*> uses;
+    for (Use& use : value->uses()) uses.push_back(&use);
+    for (Barrier& barrier : barriers_)
+      if (Value* reload = barrier.reloads.lookup(value)) updater.AddAvailableValue(barrier.after, reload);
+    for (Use* use : uses) {
+      auto* user = cast<Instruction>(use->getUser());
+      if (isa<PHINode>(user)) {
+        updater.RewriteUse(*use);
+        continue;
+      }
+      Value* here = user->getParent() == value->getParent() ? value : nullptr;
+      for (Barrier& barrier : barriers_)
+        if (barrier.after == user->getParent() && barrier.reloads.count(value)) here = barrier.reloads[value];
+      if (here) use->set(here);
+      else updater.RewriteUse(*use);
+    }
+  }
+
+  Function& function_;
+  SmallVector<CallInst*> markers_;
+  CallInst* dispatch_ = nullptr;
+  BasicBlock *next_ = nullptr, *head_ = nullptr, *start_ = nullptr;
+  std::vector<Barrier> barriers_;
+  std::vector<Instruction*> values_, spilled_;
+  DenseMap<Value*, unsigned> numbers_;
+  DenseMap<Instruction*, unsigned> members_;
+  DenseMap<BasicBlock*, BitVector> live_in_;
+  StructType* frame_type_ = nullptr;
+  AllocaInst *frames_ = nullptr, *places_ = nullptr;
+  std::uint64_t frame_bytes_ = 0;
+};
+
+}  // namespace
+
+bool has_phases(const Function& function) {
+  for (const Instruction& instruction : instructions(function))
+    if (calls(instruction, phase_dispatch_marker)) return true;
+  return false;
+}
+
+std::uint64_t split_phases(Function& function) { return PhaseSplitter(function).run(); }
+
+}  // namespace td::softdev::simt
