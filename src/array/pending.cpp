@@ -82,7 +82,9 @@ CUdeviceptr Storage::address() {
   if (error_) std::rethrow_exception(error_);
   if (owner_) return foreign_;
   if (bytes_ == 0) return 0;
-  if (!memory_) memory_.emplace(device_, bytes_, driver::current_stream(device_)->handle());
+  const auto& stream = driver::current_stream(device_);
+  if (!memory_) memory_.emplace(device_, bytes_, stream->handle());
+  memory_->used_by(stream);
   return memory_->address();
 }
 

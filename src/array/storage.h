@@ -22,8 +22,9 @@ class Storage {
           std::shared_ptr<void> owner)
       : device_(std::move(device)), bytes_(bytes), foreign_(address), owner_(std::move(owner)) {}
 
-  // Device address; allocates on the device's current stream on first use. Rethrows what made its
-  // contents fail.
+  // Device address, for work of the device's current stream that is about to be enqueued; allocates
+  // on that stream on first use, and the memory outlives the work of every stream that asked.
+  // Rethrows what made its contents fail.
   CUdeviceptr address();
   std::size_t bytes() const { return bytes_; }
   const std::shared_ptr<driver::DeviceState>& device() const { return device_; }
