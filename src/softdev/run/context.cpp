@@ -47,7 +47,8 @@ Context& context_of(int device) {
 }
 
 std::vector<Context*>& context_stack() {
-  static thread_local std::vector<Context*> stack;
+  // Never destroyed: objects that die at process exit still make driver calls.
+  static thread_local auto& stack = *new std::vector<Context*>;
   return stack;
 }
 
