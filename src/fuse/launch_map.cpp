@@ -16,6 +16,7 @@ namespace {
 
 enum class Scheme : char { flat, rows, tiled, linear };
 constexpr std::int64_t kLongRow = 64;
+constexpr std::int64_t kPiece = 1024;          // columns of a row that a block does at once
 constexpr std::int64_t kTile = 32;             // side of a square
 constexpr std::size_t kTiledBytes = 40 << 10;  // shared memory that squares may take
 
@@ -246,13 +247,12 @@ class MapPrinter {
     std::string inner = "d" + std::to_string(last);
     load_constants();
     out_ << "  const int unroll = TD_WIDTH(4);\n"
-         << "  const td_index pieces = (" << inner << " + (256 * unroll - 1)) / (256 * unroll);\n"
+         << "  const td_index pieces = (" << inner << " + 1023) / 1024;\n"
          << "  const td_index total = n / " << inner
          << " * pieces, first = (td_index)blockIdx.x * chunk;\n"
          << "  const td_index stop = first + chunk < total ? first + chunk : total;\n"
          << "  for (td_index t = first; t < stop; ++t) {\n"
-         << "    const td_index row = t / pieces, column = (t - row * pieces) * (256 * unroll) + "
-            "threadIdx.x;\n"
+         << "    const td_index row = t / pieces, begin = (t - row * pieces) * 1024;\n"
          << split_index("row", "c", "d", last);
     for (std::size_t k = 0; k < leaves() + stores(); ++k) {
       if (constant(k)) continue;
@@ -260,6 +260,8 @@ class MapPrinter {
       out_ << "    " << (k < leaves() ? "const " : "") << type(k) << "* p" << k << " = "
            << operand_name(program_, k) << " + (" << base << ");\n";
     }
+    out_ << "    for (td_index from = begin; from < begin + 1024 && from < " << inner
+         << "; from += 256 * unroll) {\n    const td_index column = from + threadIdx.x;\n";
     for (std::size_t k = 0; k < leaves(); ++k)
       if (!constant(k)) out_ << "    " << type(k) << " x" << k << "[unroll];\n";
     for (std::size_t k = 0; k < stores(); ++k)
@@ -276,7 +278,7 @@ class MapPrinter {
     for (std::size_t k = 0; k < stores(); ++k)
       out_ << "        p" << leaves() + k << "[" << column(leaves() + k) << "] = y" << k
            << "[u];\n";
-    out_ << "      }\n    }\n  }\n";
+    out_ << "      }\n    }\n    }\n  }\n";
   }
 
   // Coordinates of every axis but `turn` and the last, from the index of a plane.
@@ -384,11 +386,9 @@ Deal deal_out(driver::DeviceState& device, const Plan& plan) {
     grain = std::int64_t{kBlock} * plan.width;
     per_slot = 256;
   } else if (plan.scheme == Scheme::rows) {
-    // The kernel's pieces are 1024 columns on a GPU and 256 on the software device; more blocks
-    // than pieces do no harm.
-    items = walk.count / walk.dims.back() * parts(walk.dims.back(), kBlock);
+    items = walk.count / walk.dims.back() * parts(walk.dims.back(), kPiece);
     grain = 1;
-    per_slot = 256;
+    per_slot = 64;
   } else if (plan.scheme == Scheme::tiled) {
     std::int64_t width = walk.dims.back(), height = walk.dims[plan.turn];
     items = walk.count / (width * height) * parts(width, kTile) * parts(height, kTile);
