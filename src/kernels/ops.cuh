@@ -146,7 +146,7 @@ TD_FN bool td_less(A x, B y) {
   }
 #ifdef TD_COMPLEX
   else if constexpr (td_traits<A>::complex)
-    return (x.re < y.re && x.im == x.im && y.im == y.im) || (x.re == y.re && x.im < y.im);
+    return ((x.re < y.re) & (x.im == x.im) & (y.im == y.im)) | ((x.re == y.re) & (x.im < y.im));
 #endif
 #ifdef TD_HALF
   else if constexpr (td_traits<A>::half)
@@ -159,7 +159,7 @@ template <class A, class B>
 TD_FN bool td_less_equal(A x, B y) {
 #ifdef TD_COMPLEX
   if constexpr (td_traits<A>::complex)
-    return (x.re < y.re && x.im == x.im && y.im == y.im) || (x.re == y.re && x.im <= y.im);
+    return ((x.re < y.re) & (x.im == x.im) & (y.im == y.im)) | ((x.re == y.re) & (x.im <= y.im));
   else
 #endif
       if constexpr (td_traits<A>::floating)
@@ -168,21 +168,37 @@ TD_FN bool td_less_equal(A x, B y) {
     return !td_less(y, x);
 }
 
+// Both sides are at hand: no branch, and complex numbers part by part.
+template <class T>
+TD_FN T td_select(bool condition, T x, T y) {
+#ifdef TD_COMPLEX
+  if constexpr (td_traits<T>::complex)
+    return T(condition ? x.re : y.re, condition ? x.im : y.im);
+  else
+#endif
+#ifdef TD_HALF
+      if constexpr (td_traits<T>::half)
+    return td_half_bits(condition ? x.bits : y.bits);
+  else
+#endif
+    return condition ? x : y;
+}
+
 template <class T>
 TD_FN T td_maximum(T x, T y) {
-  return td_isnan(x) || !(td_less(x, y) || td_isnan(y)) ? x : y;
+  return td_select(td_isnan(x) | !(td_less(x, y) | td_isnan(y)), x, y);
 }
 template <class T>
 TD_FN T td_minimum(T x, T y) {
-  return td_isnan(x) || !(td_less(y, x) || td_isnan(y)) ? x : y;
+  return td_select(td_isnan(x) | !(td_less(y, x) | td_isnan(y)), x, y);
 }
 template <class T>
 TD_FN T td_fmax(T x, T y) {
-  return td_isnan(y) || !(td_less(x, y) || td_isnan(x)) ? x : y;
+  return td_select(td_isnan(y) | !(td_less(x, y) | td_isnan(x)), x, y);
 }
 template <class T>
 TD_FN T td_fmin(T x, T y) {
-  return td_isnan(y) || !(td_less(y, x) || td_isnan(x)) ? x : y;
+  return td_select(td_isnan(y) | !(td_less(y, x) | td_isnan(x)), x, y);
 }
 
 template <class T>

@@ -124,14 +124,12 @@ struct td_arg {
   TD_FN A none() { return A{largest ? td_lowest<T>() : td_highest<T>(), 0x7fffffffffffffffll}; }
   TD_FN A lift(T x, long long index) { return A{x, index}; }
   TD_FN A combine(A a, A b) {
-    bool a_nan = td_isnan(a.value), b_nan = td_isnan(b.value);
-    bool b_wins = largest ? td_less(a.value, b.value) : td_less(b.value, a.value);
-    bool a_wins = largest ? td_less(b.value, a.value) : td_less(a.value, b.value);
-    if (a_nan || b_nan) {
-      a_wins = a_nan && !b_nan;
-      b_wins = b_nan && !a_nan;
-    }
-    return b_wins || (!a_wins && b.index < a.index) ? b : a;
+    const bool a_nan = td_isnan(a.value), b_nan = td_isnan(b.value);
+    const bool below = td_less(a.value, b.value), above = td_less(b.value, a.value);
+    const bool b_wins = (b_nan & !a_nan) | ((a_nan == b_nan) & (largest ? below : above));
+    const bool a_wins = (a_nan & !b_nan) | ((a_nan == b_nan) & (largest ? above : below));
+    const bool take = b_wins | (!a_wins & (b.index < a.index));
+    return A{td_select(take, b.value, a.value), take ? b.index : a.index};
   }
   TD_FN long long finish(A a, double) { return a.index; }
 };
