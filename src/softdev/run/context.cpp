@@ -47,9 +47,15 @@ Context& context_of(int device) {
 }
 
 std::vector<Context*>& context_stack() {
-  // Never destroyed: objects that die at process exit still make driver calls.
-  static thread_local auto& stack = *new std::vector<Context*>;
-  return stack;
+  // Static objects that die at process exit still make driver calls, after the thread's own objects
+  // are gone: then the stack is made anew.
+  static thread_local std::vector<Context*>* stack = nullptr;
+  struct Cleaner {
+    ~Cleaner() { delete std::exchange(stack, nullptr); }
+  };
+  static thread_local Cleaner cleaner;
+  if (!stack) stack = new std::vector<Context*>;
+  return *stack;
 }
 
 std::string last_fault() {
@@ -175,7 +181,8 @@ CUstream CUctx_st::resolve(CUstream handle) {
     return mine.stream;
   }
   if (reinterpret_cast<std::uintptr_t>(handle) % alignof(CUstream_st) != 0) return nullptr;
-  return handle->alive.load(std::memory_order_acquire) && handle->context == this ? handle : nullptr;
+  return handle->alive.load(std::memory_order_acquire) && handle->context == this ? handle
+                                                                                  : nullptr;
 }
 
 void CUctx_st::reset() {
