@@ -47,7 +47,7 @@ struct BlockRun {
   Warp* current = nullptr;
   td::softdev::WarpFunction function = nullptr;
   BlockFrame* frame = nullptr;
-  std::uint32_t count = 0, all = 1, any = 0;     // being collected
+  std::uint32_t count = 0, all = 1, any = 0;                 // being collected
   std::uint32_t last_count = 0, last_all = 1, last_any = 0;  // of the barrier that was passed
 };
 
@@ -75,8 +75,8 @@ void run_warps(BlockRun& run, std::uint32_t threads, std::uint32_t stack_bytes) 
     warp.context.uc_stack.ss_sp = warp.stack.get();
     warp.context.uc_stack.ss_size = size;
     auto address = reinterpret_cast<std::uintptr_t>(&run);
-    makecontext(&warp.context, reinterpret_cast<void (*)()>(warp_entry), 2, static_cast<unsigned>(address),
-                static_cast<unsigned>(address >> 32));
+    makecontext(&warp.context, reinterpret_cast<void (*)()>(warp_entry), 2,
+                static_cast<unsigned>(address), static_cast<unsigned>(address >> 32));
   }
   bool left = true;
   while (left) {
@@ -99,12 +99,15 @@ void run_warps(BlockRun& run, std::uint32_t threads, std::uint32_t stack_bytes) 
 
 std::string compile(const std::string& source) {
   std::string base = "/tmp/treadle_simt_test_" + std::to_string(getpid());
-  std::ofstream(base + ".cu") << "#include \"" TREADLE_TEST_FOLDER "/prelude.h\"\n#line 1 \"kernel.cu\"\n" << source;
-  std::string command = std::string(TREADLE_TEST_CLANG) +
-                        " -x cuda --cuda-device-only -nocudainc -nocudalib -nogpulib -std=c++17 -c -emit-llvm -O1"
-                        " -Xclang -disable-llvm-passes --cuda-gpu-arch=sm_90 -Xclang -target-feature -Xclang +ptx80"
-                        " -gline-tables-only -Wno-unknown-cuda-version -ffp-contract=off " +
-                        base + ".cu -o " + base + ".bc";
+  std::ofstream(base + ".cu") << "#include \"" TREADLE_TEST_FOLDER
+                                 "/prelude.h\"\n#line 1 \"kernel.cu\"\n"
+                              << source;
+  std::string command =
+      std::string(TREADLE_TEST_CLANG) +
+      " -x cuda --cuda-device-only -nocudainc -nocudalib -nogpulib -std=c++17 -c -emit-llvm -O1"
+      " -Xclang -disable-llvm-passes --cuda-gpu-arch=sm_90 -Xclang -target-feature -Xclang +ptx80"
+      " -gline-tables-only -Wno-unknown-cuda-version -ffp-contract=off " +
+      base + ".cu -o " + base + ".bc";
   std::string bitcode;
   if (std::system(command.c_str()) == 0) bitcode = read_file(base + ".bc");
   unlink((base + ".cu").c_str());
@@ -120,6 +123,7 @@ td::softdev::LowerReply lower(const std::string& source, int width, bool stackfu
   request.bitcode = bitcode;
   request.width = width;
   request.stackful = stackful;
+  if (const char* cpu = std::getenv("TREADLE_TEST_CPU")) request.cpu = cpu;
   td::softdev::LowerReply reply;
   if (bitcode.empty())
     reply.error = "clang failed";
@@ -134,11 +138,13 @@ struct Program::Loaded {
     std::uint64_t getSymbolAddress(const std::string& name) override {
       static void* sleef = dlopen("libsleef.so.3", RTLD_NOW | RTLD_GLOBAL);
       if (name == "td_rt_barrier") return reinterpret_cast<std::uint64_t>(&td_rt_barrier);
-      if (name == "td_rt_barrier_reduce") return reinterpret_cast<std::uint64_t>(&td_rt_barrier_reduce);
+      if (name == "td_rt_barrier_reduce")
+        return reinterpret_cast<std::uint64_t>(&td_rt_barrier_reduce);
       if (name == "td_rt_trap") return reinterpret_cast<std::uint64_t>(&td_rt_trap);
       if (name == "td_rt_assert_fail") return reinterpret_cast<std::uint64_t>(&td_rt_assert_fail);
       if (name == "td_rt_printf") return reinterpret_cast<std::uint64_t>(&td_rt_printf);
-      void* found = name.rfind("Sleef_", 0) == 0 ? dlsym(sleef, name.c_str()) : dlsym(RTLD_DEFAULT, name.c_str());
+      void* found = name.rfind("Sleef_", 0) == 0 ? dlsym(sleef, name.c_str())
+                                                 : dlsym(RTLD_DEFAULT, name.c_str());
       return reinterpret_cast<std::uint64_t>(found);
     }
   };
@@ -180,7 +186,9 @@ const td::softdev::LoweredKernel& Program::kernel(const std::string& name) const
   throw std::runtime_error("no kernel " + name);
 }
 
-void* Program::address(const std::string& symbol) const { return loaded_->linker.getSymbolLocalAddress(symbol); }
+void* Program::address(const std::string& symbol) const {
+  return loaded_->linker.getSymbolLocalAddress(symbol);
+}
 
 void* Program::global(const std::string& name) {
   for (const auto& global : reply_.globals)
@@ -188,8 +196,8 @@ void* Program::global(const std::string& name) {
   throw std::runtime_error("no variable " + name);
 }
 
-Outcome Program::run(const td::softdev::LoweredKernel& kernel, Dim grid, Dim block, unsigned shared_bytes,
-                     const unsigned char* params) {
+Outcome Program::run(const td::softdev::LoweredKernel& kernel, Dim grid, Dim block,
+                     unsigned shared_bytes, const unsigned char* params) {
   outcome = {};
   LaunchFrame launch{};
   launch.params = params;
@@ -208,8 +216,9 @@ Outcome Program::run(const td::softdev::LoweredKernel& kernel, Dim grid, Dim blo
   frame.launch = &launch;
   frame.shared = reinterpret_cast<unsigned char*>(base);
   auto* warp = reinterpret_cast<td::softdev::WarpFunction>(address(kernel.warp_symbol));
-  auto* whole = kernel.block_symbol.empty() ? nullptr
-                                            : reinterpret_cast<td::softdev::BlockFunction>(address(kernel.block_symbol));
+  auto* whole = kernel.block_symbol.empty()
+                    ? nullptr
+                    : reinterpret_cast<td::softdev::BlockFunction>(address(kernel.block_symbol));
   if (setjmp(recovery)) return outcome;
   unsigned parity = 0;
   for (unsigned z = 0; z < grid.z; ++z)
@@ -234,7 +243,8 @@ Guarded::Guarded(std::size_t bytes) {
   std::size_t page = 4096;
   std::size_t usable = (bytes + page - 1) / page * page;
   mapped_ = usable + page;
-  map_ = static_cast<unsigned char*>(mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  map_ = static_cast<unsigned char*>(
+      mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   mprotect(map_ + usable, page, PROT_NONE);
   begin_ = map_ + usable - bytes;
 }
@@ -253,8 +263,8 @@ void td_rt_barrier(td::softdev::BlockFrame* block, std::uint32_t) {
   swapcontext(&run.current->context, &run.scheduler);
 }
 
-std::uint32_t td_rt_barrier_reduce(td::softdev::BlockFrame* block, std::uint32_t mask, std::uint32_t predicate,
-                                   std::uint32_t kind) {
+std::uint32_t td_rt_barrier_reduce(td::softdev::BlockFrame* block, std::uint32_t mask,
+                                   std::uint32_t predicate, std::uint32_t kind) {
   auto& run = block_of(block);
   run.count += static_cast<std::uint32_t>(__builtin_popcount(predicate));
   run.all &= predicate == mask;
@@ -263,15 +273,16 @@ std::uint32_t td_rt_barrier_reduce(td::softdev::BlockFrame* block, std::uint32_t
   return kind == 0 ? run.last_count : kind == 1 ? run.last_all : run.last_any;
 }
 
-void td_rt_trap(td::softdev::BlockFrame*, std::uint32_t kind, std::uint32_t, std::uint32_t lanes, std::uint32_t line) {
+void td_rt_trap(td::softdev::BlockFrame*, std::uint32_t kind, std::uint32_t, std::uint32_t lanes,
+                std::uint32_t line) {
   outcome.trap = kind;
   outcome.trap_line = line;
   outcome.trap_lanes = lanes;
   longjmp(recovery, 1);
 }
 
-void td_rt_assert_fail(td::softdev::BlockFrame*, std::uint32_t, std::uint32_t lanes, const char* message, const char* file,
-                       std::uint32_t line, const char*) {
+void td_rt_assert_fail(td::softdev::BlockFrame*, std::uint32_t, std::uint32_t lanes,
+                       const char* message, const char* file, std::uint32_t line, const char*) {
   outcome.trap = static_cast<std::uint32_t>(td::softdev::TrapKind::assertion);
   outcome.trap_lanes = lanes;
   outcome.assertion = std::string(file) + ":" + std::to_string(line) + ": " + message;

@@ -1,4 +1,5 @@
-// Compiles CUDA text with the clang program, lowers it, loads the object into this process, and runs launches of it.
+// Compiles CUDA text with the clang program, lowers it, loads the object into this process, and
+// runs launches of it.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +49,8 @@ class Program {
   }
 
  private:
-  Outcome run(const td::softdev::LoweredKernel& kernel, Dim grid, Dim block, unsigned shared, const unsigned char* params);
+  Outcome run(const td::softdev::LoweredKernel& kernel, Dim grid, Dim block, unsigned shared,
+              const unsigned char* params);
   td::softdev::LowerReply reply_;
   struct Loaded;
   std::unique_ptr<Loaded> loaded_;
@@ -60,7 +62,9 @@ class Guarded {
   explicit Guarded(std::size_t bytes);
   ~Guarded();
   template <typename T>
-  T* as() { return reinterpret_cast<T*>(begin_); }
+  T* as() {
+    return reinterpret_cast<T*>(begin_);
+  }
 
  private:
   unsigned char *map_, *begin_;

@@ -1,4 +1,5 @@
-// Control flow that lanes take differently. Each kernel's body is also compiled for the host, one thread at a time: the oracle.
+// Control flow that lanes take differently. Each kernel's body is also compiled for the host, one
+// thread at a time: the oracle.
 #include <gtest/gtest.h>
 
 #include "harness.h"
@@ -10,15 +11,16 @@ class Control : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Simt, Control, testing::ValuesIn(widths));
 
 // The same text for both sides.
-#define BOTH(...)                    \
-  struct Host {                      \
-    __VA_ARGS__                      \
-  };                                 \
+#define BOTH(...) \
+  struct Host {   \
+    __VA_ARGS__   \
+  };              \
   const char* text = #__VA_ARGS__
 
 std::string kernel_around(const std::string& body) {
   std::string text = body;
-  for (std::size_t at = 0; (at = text.find("static", at)) != std::string::npos;) text.replace(at, 6, "__device__");
+  for (std::size_t at = 0; (at = text.find("static", at)) != std::string::npos;)
+    text.replace(at, 6, "__device__");
   return text + R"(
     extern "C" __global__ void run(const int* in, int* out, int n) {
       int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -33,7 +35,8 @@ void compare(const char* body, int width, Work work) {
   Guarded in(n * 4), out(n * 4);
   for (int i = 0; i < n; ++i) in.as<int>()[i] = (i * 7919 + 13) % 101;
   program.launch("run", {8}, {128}, 0, in.as<int>(), out.as<int>(), n);
-  for (int i = 0; i < n; ++i) ASSERT_EQ(out.as<int>()[i], work(i, in.as<int>(), n)) << "thread " << i;
+  for (int i = 0; i < n; ++i)
+    ASSERT_EQ(out.as<int>()[i], work(i, in.as<int>(), n)) << "thread " << i;
 }
 
 TEST_P(Control, NestedLoopsBreakContinue) {
@@ -80,13 +83,22 @@ TEST_P(Control, SwitchWithFallThrough) {
     int r = 0;
     for (int k = 0; k < 4; ++k) {
       switch (in[(i + k) % n] % 9) {
-        case 0: r += 5;
-        case 1: r += 7; break;
-        case 2: continue;
-        case 5: r *= 3; break;
-        case 7: return r - k;
-        case 8: r -= in[(i * k) % n] / (k + 1);
-        default: r += 1;
+        case 0:
+          r += 5;
+        case 1:
+          r += 7;
+          break;
+        case 2:
+          continue;
+        case 5:
+          r *= 3;
+          break;
+        case 7:
+          return r - k;
+        case 8:
+          r -= in[(i * k) % n] / (k + 1);
+        default:
+          r += 1;
       }
       r ^= k;
     }
@@ -148,8 +160,10 @@ TEST_P(Control, UniformLoopAroundDivergence) {
     for (int k = 0; k < n / 50; ++k) {
       int v = in[(i + k * 3) % n];
       if (v > 50) {
-        if (v % 2) a += v;
-        else b = b * 3 + v;
+        if (v % 2)
+          a += v;
+        else
+          b = b * 3 + v;
       } else if (v > 20) {
         for (int j = v; j > 20; j -= 7) a ^= j;
       }
@@ -195,7 +209,8 @@ TEST_P(Control, SideEffectsOnlyInLiveLanes) {
         if (k % 8 == 5) out[i] += 100;
       }
       out[i] *= 2;
-    })", GetParam());
+    })",
+                  GetParam());
   int n = 997;
   Guarded in(n * 4), out(n * 4);
   for (int i = 0; i < n; ++i) in.as<int>()[i] = (i * 7919 + 13) % 101;
@@ -235,7 +250,8 @@ TEST_P(Control, DivergentLoopsAtAPageEnd) {
       int at = i, steps = 0;
       while (at >= 0) { at = next[at]; ++steps; }
       out[i] = steps;
-    })", GetParam());
+    })",
+                  GetParam());
   int n = 300;
   Guarded data(n * 4), out(n * 4);
   for (int i = 0; i < n; ++i) data.as<int>()[i] = i;

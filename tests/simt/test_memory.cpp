@@ -27,7 +27,8 @@ TEST_P(Memory, LocalArrayWithRunTimeIndex) {
       int sum = 0;
       for (int k = 0; k < in[i] % 10; ++k) sum = sum * 3 + a[(k + i) % 10];
       out[i] = sum + a[0];
-    })", GetParam());
+    })",
+                  GetParam());
   EXPECT_GE(program.kernel().local_bytes, 40u);
   int n = 333;
   Guarded in(n * 4), out(n * 4);
@@ -61,7 +62,8 @@ TEST_P(Memory, StructParameters) {
       Pair pair = pairs[i];
       p.target[i] = p.tag + (float)p.weight * p.table[i % 4] + pair.x * pair.y;
       pairs[i] = Pair{pair.y, pair.x};
-    })", GetParam());
+    })",
+                  GetParam());
   int n = 133;
   std::vector<float> target(n), pairs(2 * n);
   for (int i = 0; i < 2 * n; ++i) pairs[i] = float(i);
@@ -87,14 +89,16 @@ TEST_P(Memory, ModuleVariables) {
       int i = blockIdx.x * blockDim.x + threadIdx.x;
       const char* word = "abcd";
       if (i < n) out[i] = counter + table[i % 4] * weights[i % 3] + *pointer + word[i & 3];
-    })", GetParam());
+    })",
+                  GetParam());
   int n = 70;
   std::vector<float> out(n);
   static_cast<float*>(program.global("table"))[2] = 33;
   program.launch("run", {1}, {96}, 0, out.data(), n);
   const float table[] = {1, 2, 33, 4};
   const int weights[] = {7, 11, 13};
-  for (int i = 0; i < n; ++i) ASSERT_EQ(out[i], 5 + table[i % 4] * weights[i % 3] + 50 + "abcd"[i & 3]);
+  for (int i = 0; i < n; ++i)
+    ASSERT_EQ(out[i], 5 + table[i % 4] * weights[i % 3] + 50 + "abcd"[i & 3]);
 }
 
 template <typename T>
@@ -103,7 +107,8 @@ void element_type(const char* name, int width) {
     extern "C" __global__ void run(const T* a, const T* b, T* c, int n) {
       int i = blockIdx.x * blockDim.x + threadIdx.x;
       if (i < n && i % 5 != 2) c[i] = a[i] * b[n - 1 - i] + a[(i * 7) % n];
-    })", width);
+    })",
+                  width);
   int n = 201;
   Guarded a(n * sizeof(T)), b(n * sizeof(T)), c(n * sizeof(T));
   for (int i = 0; i < n; ++i) {
@@ -147,12 +152,14 @@ TEST_P(Memory, BoolsAndVectors) {
     extern "C" __global__ void bytes(const uchar4* in, uchar4* out, int n) {
       int i = blockIdx.x * blockDim.x + threadIdx.x;
       if (i < n) out[i] = uchar4{in[i].w, in[i].x, in[i].y, in[i].z};
-    })", GetParam());
+    })",
+                  GetParam());
   int n = 77;
   Guarded in(n * 16), out(n * 16), flags(n), inverse(n);
   for (int i = 0; i < 4 * n; ++i) in.as<float>()[i] = float(i);
   for (int i = 0; i < n; ++i) flags.as<unsigned char>()[i] = i % 3 == 0;
-  program.launch("run", {1}, {96}, 0, in.as<float>(), out.as<float>(), flags.as<char>(), inverse.as<char>(), n);
+  program.launch("run", {1}, {96}, 0, in.as<float>(), out.as<float>(), flags.as<char>(),
+                 inverse.as<char>(), n);
   for (int i = 0; i < n; ++i) {
     float x = 4 * i, y = x + 1, z = x + 2, w = x + 3;
     if (i % 3 == 0) y = x + z;
@@ -187,15 +194,16 @@ TEST_P(Memory, Atomics) {
       while (old != seen);
       if (in[i] % 2) __atomic_fetch_xor(sum + 1, 1 << (i % 31), __ATOMIC_RELAXED);
       __nvvm_atom_inc_gen_ui(&bins[11], 6);
-    })", GetParam());
+    })",
+                  GetParam());
   int n = 500;
   std::vector<int> in(n), sum(2), largest(1, -1);
   std::vector<unsigned> bins(12), order(n);
   std::vector<unsigned long> wide(2);
   std::vector<float> total(1);
   for (int i = 0; i < n; ++i) in[i] = (i * 7919 + 13) % 101;
-  program.launch("run", {4}, {128}, 0, sum.data(), bins.data(), total.data(), largest.data(), order.data(), wide.data(),
-                 in.data(), n);
+  program.launch("run", {4}, {128}, 0, sum.data(), bins.data(), total.data(), largest.data(),
+                 order.data(), wide.data(), in.data(), n);
   int want = 0, top = 0, bits = 0;
   unsigned long chain = 0;
   std::vector<unsigned> counts(10), seen(n);
@@ -255,7 +263,8 @@ TEST_P(SharedMemory, SharedHistogramAndScan) {
         __syncthreads();
       }
       if (t < n) out[t] = s[t];
-    })", std::max(GetParam(), 0), GetParam() < 0);
+    })",
+                  std::max(GetParam(), 0), GetParam() < 0);
   int n = 5000;
   std::vector<unsigned char> bytes(n);
   for (int i = 0; i < n; ++i) bytes[i] = static_cast<unsigned char>(i * i % 251);
@@ -270,7 +279,8 @@ TEST_P(SharedMemory, SharedHistogramAndScan) {
       for (int i = 0; i < count; ++i) in[i] = i % 19 - 5;
       program.launch(name, {1}, {block}, block * 4, in.data(), out.data(), count);
       int sum = 0;
-      for (int i = 0; i < count; ++i) ASSERT_EQ(out[i], sum += in[i]) << name << " " << block << " " << i;
+      for (int i = 0; i < count; ++i)
+        ASSERT_EQ(out[i], sum += in[i]) << name << " " << block << " " << i;
     }
 }
 
@@ -282,7 +292,8 @@ TEST_P(Memory, CopiesAndFills) {
       if (i >= n) return;
       out[i] = in[n - 1 - i];
       __builtin_memset(text + i * 8, 'a' + i % 26, i % 9);
-    })", GetParam());
+    })",
+                  GetParam());
   int n = 45;
   std::vector<int> in(20 * n), out(20 * n);
   std::vector<char> text(8 * n + 8), want(8 * n + 8);

@@ -1,4 +1,5 @@
-// What cannot run is refused with the user's line; what goes wrong at run time is reported, not ignored.
+// What cannot run is refused with the user's line; what goes wrong at run time is reported, not
+// ignored.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,13 +18,19 @@ TEST(Simt, RefusalsNameTheLine) {
   };
   const Case cases[] = {
       {"__device__ int fact(int n) {\n return n < 2 ? 1 : n * fact(n - 1); }\n"
-       "extern \"C\" __global__ void k(int* p) { *p = fact(*p); }", "kernel.cu:2", "recursion"},
-      {"extern \"C\" __global__ void k(int* p) {\n\n asm volatile(\"mov.u32 %0, 1;\" : \"=r\"(*p)); }", "kernel.cu:3", "asm"},
-      {"typedef int (*F)(int);\n__device__ F table[2];\nextern \"C\" __global__ void k(int* p) {\n *p = table[*p](3); }",
+       "extern \"C\" __global__ void k(int* p) { *p = fact(*p); }",
+       "kernel.cu:2", "recursion"},
+      {"extern \"C\" __global__ void k(int* p) {\n\n asm volatile(\"mov.u32 %0, 1;\" : "
+       "\"=r\"(*p)); }",
+       "kernel.cu:3", "asm"},
+      {"typedef int (*F)(int);\n__device__ F table[2];\nextern \"C\" __global__ void k(int* p) {\n "
+       "*p = table[*p](3); }",
        "kernel.cu:4", "function pointer"},
-      {"extern \"C\" __device__ int mystery(int);\nextern \"C\" __global__ void k(int* p) { *p = mystery(*p); }",
+      {"extern \"C\" __device__ int mystery(int);\nextern \"C\" __global__ void k(int* p) { *p = "
+       "mystery(*p); }",
        "kernel.cu:2", "mystery"},
-      {"extern \"C\" __global__ void k(int* p) {\n __nvvm_bar_sync(1); }", "kernel.cu:2", "named barrier"},
+      {"extern \"C\" __global__ void k(int* p) {\n __nvvm_bar_sync(1); }", "kernel.cu:2",
+       "named barrier"},
   };
   for (const Case& c : cases) {
     auto reply = lower(c.source, 0);
@@ -55,7 +62,8 @@ TEST(Simt, TrapsAssertionsAndOutput) {
     extern "C" __global__ void print(int n) {
       struct { int value; } arguments = {(int)threadIdx.x * 10};
       if (threadIdx.x % 2 == 1 && threadIdx.x < n) vprintf("lane %d", (const char*)&arguments);
-    })", 0);
+    })",
+                  0);
   std::vector<int> p(64, 100);
   Outcome outcome = program.launch("trap", {1}, {64}, 0, p.data(), 40);
   EXPECT_EQ(outcome.trap, 1u);
@@ -66,7 +74,8 @@ TEST(Simt, TrapsAssertionsAndOutput) {
   outcome = program.launch("check", {1}, {32}, 0, p.data(), 31);
   EXPECT_EQ(outcome.assertion, "some.cu:77: p != 0");
   outcome = program.launch("print", {1}, {32}, 0, 8);
-  EXPECT_EQ(outcome.printed, (std::vector<std::string>{"lane %d|10", "lane %d|30", "lane %d|50", "lane %d|70"}));
+  EXPECT_EQ(outcome.printed,
+            (std::vector<std::string>{"lane %d|10", "lane %d|30", "lane %d|50", "lane %d|70"}));
 }
 
 TEST_P(Arrivals, BarriersUnderDivergence) {
@@ -94,7 +103,8 @@ TEST_P(Arrivals, BarriersUnderDivergence) {
       else p[i] = 0;
       if (i / 32 == 1) { s[i] += 1; __syncthreads(); s[i] += 2; } else __syncthreads();
       p[i] = s[i ^ 32];
-    })", std::max(GetParam(), 0), GetParam() < 0);
+    })",
+                  std::max(GetParam(), 0), GetParam() < 0);
   std::vector<int> p(128);
   Outcome outcome = program.launch("wrong", {1}, {64}, 0, p.data());
   EXPECT_EQ(outcome.trap, 3u);
@@ -109,7 +119,8 @@ TEST_P(Arrivals, BarriersUnderDivergence) {
   for (int i = 0; i < 128; ++i) p[i] = i;
   outcome = program.launch("both", {1}, {64}, 0, p.data(), 9);
   ASSERT_EQ(outcome.trap, 0u);
-  for (int i = 0; i < 64; ++i) ASSERT_TRUE(p[i] == (i ^ 32) + 1 || p[i] == (i ^ 32) || p[i] == (i ^ 32) + 3) << p[i];
+  for (int i = 0; i < 64; ++i)
+    ASSERT_TRUE(p[i] == (i ^ 32) + 1 || p[i] == (i ^ 32) || p[i] == (i ^ 32) + 3) << p[i];
 }
 
 TEST(Simt, Metadata) {
@@ -121,7 +132,8 @@ TEST(Simt, Metadata) {
       s[threadIdx.x % 3] = b; d[threadIdx.x % 5] = b; more[threadIdx.x] = 7;
       a[threadIdx.x] = s[0] + d[1] + more[threadIdx.x];
       c[0] = 0;
-    })", 0);
+    })",
+                  0);
   const auto& kernel = program.kernel("k");
   EXPECT_EQ(kernel.max_threads, 192u);
   ASSERT_EQ(kernel.params.size(), 3u);

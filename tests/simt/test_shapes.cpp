@@ -14,7 +14,8 @@ TEST_P(Widths, VectorAddOddLengths) {
     extern "C" __global__ void add(const float* a, const float* b, float* c, int n) {
       int i = blockIdx.x * blockDim.x + threadIdx.x;
       if (i < n) c[i] = a[i] + b[i];
-    })", GetParam());
+    })",
+                  GetParam());
   EXPECT_EQ(program.kernel().width, static_cast<unsigned>(GetParam()));
   for (int n : {1, 7, 8, 31, 32, 33, 100, 255, 256, 257, 1000, 1027})
     for (unsigned block : {32u, 100u, 256u, 17u}) {
@@ -25,8 +26,10 @@ TEST_P(Widths, VectorAddOddLengths) {
         b.as<float>()[i] = 1000.0f - i;
         c.as<float>()[i] = -1;
       }
-      program.launch("add", {(n + block - 1) / block}, {block}, 0, a.as<float>(), b.as<float>(), c.as<float>(), n);
-      for (int i = 0; i < n; ++i) ASSERT_EQ(c.as<float>()[i], 0.5f * i + (1000.0f - i)) << n << " " << block << " " << i;
+      program.launch("add", {(n + block - 1) / block}, {block}, 0, a.as<float>(), b.as<float>(),
+                     c.as<float>(), n);
+      for (int i = 0; i < n; ++i)
+        ASSERT_EQ(c.as<float>()[i], 0.5f * i + (1000.0f - i)) << n << " " << block << " " << i;
     }
 }
 
@@ -37,8 +40,10 @@ TEST_P(Widths, TwoAndThreeDimensions) {
       int z = blockIdx.z * blockDim.z + threadIdx.z;
       if (x < w && y < h && z < d)
         out[(z * h + y) * w + x] = x + 1000 * y + 1000000 * z + (int)(gridDim.x + gridDim.y + gridDim.z) * 0;
-    })", GetParam());
-  const Dim blocks[] = {{16, 16, 1}, {8, 8, 4}, {5, 5, 5}, {32, 4, 1}, {1, 64, 1}, {3, 1, 7}, {33, 3, 2}};
+    })",
+                  GetParam());
+  const Dim blocks[] = {{16, 16, 1}, {8, 8, 4}, {5, 5, 5}, {32, 4, 1},
+                        {1, 64, 1},  {3, 1, 7}, {33, 3, 2}};
   for (Dim block : blocks) {
     unsigned w = 37, h = 21, d = 5;
     Guarded out(w * h * d * 4);
@@ -47,7 +52,8 @@ TEST_P(Widths, TwoAndThreeDimensions) {
     for (unsigned z = 0; z < d; ++z)
       for (unsigned y = 0; y < h; ++y)
         for (unsigned x = 0; x < w; ++x)
-          ASSERT_EQ(out.as<int>()[(z * h + y) * w + x], int(x + 1000 * y + 1000000 * z)) << block.x << "x" << block.y;
+          ASSERT_EQ(out.as<int>()[(z * h + y) * w + x], int(x + 1000 * y + 1000000 * z))
+              << block.x << "x" << block.y;
   }
 }
 
@@ -59,7 +65,8 @@ TEST_P(Widths, NaiveMatmul) {
       float sum = 0;
       for (int i = 0; i < k; ++i) sum += a[row * k + i] * b[i * m + col];
       c[row * m + col] = sum;
-    })", GetParam());
+    })",
+                  GetParam());
   int n = 19, k = 23, m = 37;
   std::vector<float> a(n * k), b(k * m), c(n * m, -1);
   for (int i = 0; i < n * k; ++i) a[i] = float(i % 11);
@@ -84,7 +91,8 @@ TEST_P(Widths, GridStrideAndWideIndices) {
     extern "C" __global__ void neighbours(const float* a, float* b, unsigned n) {
       unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
       if (i > 0 && i < n - 1) b[i] = a[i - 1] + a[i + 1];
-    })", GetParam());
+    })",
+                  GetParam());
   int n = 1003;
   Guarded a(n * 4), b(n * 4);
   for (int i = 0; i < n; ++i) a.as<float>()[i] = 2;

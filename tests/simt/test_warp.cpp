@@ -24,7 +24,8 @@ TEST_P(Barriers, TreeReduction) {
         __syncthreads();
       }
       if (t == 0) out[blockIdx.x] = s[0];
-    })", std::max(GetParam(), 0), GetParam() < 0);
+    })",
+                  std::max(GetParam(), 0), GetParam() < 0);
   EXPECT_EQ(program.kernel().has_barrier, GetParam() < 0);
   EXPECT_EQ(program.kernel().block_symbol.empty(), GetParam() < 0);
   for (unsigned block : {1u, 2u, 32u, 64u, 256u, 1024u}) {
@@ -55,12 +56,14 @@ TEST_P(Barriers, TiledMatmul) {
         __syncthreads();
       }
       if (row < n && col < m) c[row * m + col] = sum;
-    })", std::max(GetParam(), 0), GetParam() < 0);
+    })",
+                  std::max(GetParam(), 0), GetParam() < 0);
   int n = 35, k = 29, m = 51;
   Guarded a(n * k * 4), b(k * m * 4), c(n * m * 4);
   for (int i = 0; i < n * k; ++i) a.as<float>()[i] = float(i % 11);
   for (int i = 0; i < k * m; ++i) b.as<float>()[i] = float(i % 7);
-  program.launch("tiled", {4, 3}, {16, 16}, 0, a.as<float>(), b.as<float>(), c.as<float>(), n, k, m);
+  program.launch("tiled", {4, 3}, {16, 16}, 0, a.as<float>(), b.as<float>(), c.as<float>(), n, k,
+                 m);
   for (int r = 0; r < n; ++r)
     for (int j = 0; j < m; ++j) {
       float sum = 0;
@@ -72,8 +75,10 @@ TEST_P(Barriers, TiledMatmul) {
 // What PTX says about one lane of shfl.sync.
 int shuffle_source(int mode, int lane, int distance, int width) {
   int first = lane & ~(width - 1), last = first + width - 1;
-  int source = mode == 0 ? first + (distance & (width - 1)) : mode == 1 ? lane - distance : mode == 2 ? lane + distance
-                                                                                                      : lane ^ distance;
+  int source = mode == 0   ? first + (distance & (width - 1))
+               : mode == 1 ? lane - distance
+               : mode == 2 ? lane + distance
+                           : lane ^ distance;
   if (mode == 1) return source >= first ? source : lane;
   return source <= last ? source : lane;
 }
@@ -101,7 +106,8 @@ TEST_P(Barriers, ShufflesOfAllKinds) {
       float v = in[threadIdx.x];
       for (int d = 16; d > 0; d >>= 1) v += shfl_down(v, d);
       if ((threadIdx.x & 31) == 0) out[threadIdx.x / 32] = v;
-    })", std::max(GetParam(), 0), GetParam() < 0);
+    })",
+                  std::max(GetParam(), 0), GetParam() < 0);
   int threads = 64;
   std::vector<int> in(threads), out(8192);
   for (int i = 0; i < threads; ++i) in[i] = i * 13 + 5;
@@ -109,7 +115,8 @@ TEST_P(Barriers, ShufflesOfAllKinds) {
     for (int mode = 0; mode < 4; ++mode)
       for (int t = 0; t < threads; ++t) {
         int source = (t & ~31) + shuffle_source(mode, t & 31, distance, width);
-        ASSERT_EQ(got[mode * 1024 + t], in[source]) << "mode " << mode << " d " << distance << " w " << width;
+        ASSERT_EQ(got[mode * 1024 + t], in[source])
+            << "mode " << mode << " d " << distance << " w " << width;
       }
   };
   program.launch("constant", {1}, {unsigned(threads)}, 0, in.data(), out.data());
@@ -146,7 +153,8 @@ TEST_P(Barriers, VotesMatchesAndReductions) {
       unsigned* o = out + 6 * threadIdx.x;
       o[0] = __nvvm_read_ptx_sreg_laneid(); o[1] = __nvvm_read_ptx_sreg_warpid(); o[2] = __nvvm_read_ptx_sreg_lanemask_lt();
       o[3] = __nvvm_read_ptx_sreg_lanemask_ge(); o[4] = 32; o[5] = threadIdx.x / 32 + threadIdx.x % 32;
-    })", std::max(GetParam(), 0), GetParam() < 0);
+    })",
+                  std::max(GetParam(), 0), GetParam() < 0);
   unsigned threads = 75;
   std::vector<int> in(threads);
   for (unsigned i = 0; i < threads; ++i) in[i] = int(i * 7919 + 13) % 101;
@@ -204,7 +212,8 @@ TEST_P(Barriers, BarrierReductions) {
       out[3 * threadIdx.x] = sync_count(v > 50);
       out[3 * threadIdx.x + 1] = sync_and(v >= 0);
       out[3 * threadIdx.x + 2] = sync_or(v > 1000);
-    })", std::max(GetParam(), 0), GetParam() < 0);
+    })",
+                  std::max(GetParam(), 0), GetParam() < 0);
   unsigned threads = 100;
   std::vector<int> in(threads), out(3 * threads);
   int count = 0;
@@ -230,15 +239,18 @@ TEST_P(Barriers, WarpsOfAnyBlockShape) {
       int lane = shfl_xor(t, 1);
       out[2 * t] = other;
       out[2 * t + 1] = lane;
-    })", std::max(GetParam(), 0), GetParam() < 0);
-  for (Dim block : {Dim{16, 16, 1}, Dim{8, 8, 4}, Dim{5, 5, 5}, Dim{64, 2, 2}, Dim{16, 3, 2}, Dim{1, 64, 1}, Dim{33, 2, 1}}) {
+    })",
+                  std::max(GetParam(), 0), GetParam() < 0);
+  for (Dim block : {Dim{16, 16, 1}, Dim{8, 8, 4}, Dim{5, 5, 5}, Dim{64, 2, 2}, Dim{16, 3, 2},
+                    Dim{1, 64, 1}, Dim{33, 2, 1}}) {
     unsigned n = block.x * block.y * block.z;
     std::vector<int> out(2 * n, -1);
     program.launch("run", {2}, block, n * 4, out.data());
     for (unsigned t = 0; t < n; ++t) {
       unsigned o = n - 1 - t;
       unsigned x = o % block.x, y = o / block.x % block.y, z = o / block.x / block.y;
-      ASSERT_EQ(out[2 * t], int(x + 100 * y + 10000 * z)) << block.x << "x" << block.y << "x" << block.z;
+      ASSERT_EQ(out[2 * t], int(x + 100 * y + 10000 * z))
+          << block.x << "x" << block.y << "x" << block.z;
       if ((t ^ 1) < n) {
         ASSERT_EQ(out[2 * t + 1], int(t ^ 1));
       }

@@ -27,10 +27,10 @@ const llvm::StringMap<const BuiltinRow*>& by_name() {
 
 bool is_pure(llvm::Intrinsic::ID id) {
   using namespace llvm;
-  return isTriviallyVectorizable(id) || id == Intrinsic::is_fpclass || id == Intrinsic::uadd_with_overflow ||
-         id == Intrinsic::usub_with_overflow || id == Intrinsic::umul_with_overflow ||
-         id == Intrinsic::sadd_with_overflow || id == Intrinsic::ssub_with_overflow ||
-         id == Intrinsic::smul_with_overflow;
+  return isTriviallyVectorizable(id) || id == Intrinsic::is_fpclass ||
+         id == Intrinsic::uadd_with_overflow || id == Intrinsic::usub_with_overflow ||
+         id == Intrinsic::umul_with_overflow || id == Intrinsic::sadd_with_overflow ||
+         id == Intrinsic::ssub_with_overflow || id == Intrinsic::smul_with_overflow;
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// What the warp passes know about calls: one row for each intrinsic or external function, asked by name.
+// What the warp passes know about calls: one row for each intrinsic or external function, asked by
+// name.
 #pragma once
 
 #include <llvm/IR/Instructions.h>
@@ -6,19 +7,48 @@
 namespace td::softdev::simt {
 
 enum class Builtin {
-  none,         // not in the table
-  pure,         // lane by lane, no effect: an LLVM intrinsic that has a vector form
-  math,         // __td_<name>: a vector function of the math library
-  thread_x, thread_y, thread_z, lane, warp_index, lane_mask,
-  block_x, block_y, block_z, block_dim_x, block_dim_y, block_dim_z, grid_dim_x, grid_dim_y, grid_dim_z,
-  constant,     // a fixed number, see BuiltinRow::detail
-  worker,       // %smid
-  clock, clock_hi, timer,
-  barrier, barrier_reduce, warp_barrier, fence,
-  shuffle, shuffle_pair, vote, ballot, match_any, match_all, reduce, active_mask,
+  none,  // not in the table
+  pure,  // lane by lane, no effect: an LLVM intrinsic that has a vector form
+  math,  // __td_<name>: a vector function of the math library
+  thread_x,
+  thread_y,
+  thread_z,
+  lane,
+  warp_index,
+  lane_mask,
+  block_x,
+  block_y,
+  block_z,
+  block_dim_x,
+  block_dim_y,
+  block_dim_z,
+  grid_dim_x,
+  grid_dim_y,
+  grid_dim_z,
+  constant,  // a fixed number, see BuiltinRow::detail
+  worker,    // %smid
+  clock,
+  clock_hi,
+  timer,
+  barrier,
+  barrier_reduce,
+  warp_barrier,
+  fence,
+  shuffle,
+  shuffle_pair,
+  vote,
+  ballot,
+  match_any,
+  match_all,
+  reduce,
+  active_mask,
   atomic_wrap,  // llvm.nvvm.atomic.load.inc/dec.32
-  copy, move, fill,
-  trap, assertion, print,
+  copy,
+  move,
+  fill,
+  trap,
+  assertion,
+  print,
   ignored,
 };
 

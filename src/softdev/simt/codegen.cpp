@@ -3,6 +3,7 @@
 #include <llvm/IR/DiagnosticHandler.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/LegacyPassManager.h>
+#include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
@@ -31,7 +32,8 @@ namespace {
 std::string host_features() {
   std::string list;
   for (const auto& feature : sys::getHostCPUFeatures())
-    list += (list.empty() ? "" : ",") + std::string(feature.getValue() ? "+" : "-") + feature.getKey().str();
+    list += (list.empty() ? "" : ",") + std::string(feature.getValue() ? "+" : "-") +
+            feature.getKey().str();
   return list;
 }
 
@@ -60,26 +62,30 @@ std::unique_ptr<TargetMachine> host_target(const std::string& cpu, int optimize)
   });
   std::string triple = sys::getProcessTriple(), error;
   const Target* target = TargetRegistry::lookupTarget(triple, error);
-  if (!target) throw Unsupported("LLVM has no code generator for this machine (" + triple + "): " + error);
+  if (!target)
+    throw Unsupported("LLVM has no code generator for this machine (" + triple + "): " + error);
   TargetOptions options;
-  auto level = optimize >= 2 ? CodeGenOptLevel::Default : optimize == 1 ? CodeGenOptLevel::Less : CodeGenOptLevel::None;
+  auto level = optimize >= 2   ? CodeGenOptLevel::Default
+               : optimize == 1 ? CodeGenOptLevel::Less
+                               : CodeGenOptLevel::None;
   std::string name = cpu.empty() ? sys::getHostCPUName().str() : cpu;
-  std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
-      triple, name, cpu.empty() ? host_features() : "", options, Reloc::PIC_, CodeModel::Small, level, true));
+  std::unique_ptr<TargetMachine> machine(
+      target->createTargetMachine(triple, name, cpu.empty() ? host_features() : "", options,
+                                  Reloc::PIC_, CodeModel::Small, level, true));
   if (!machine) throw Unsupported("LLVM cannot make code for the CPU `" + name + "`");
   return machine;
 }
 
 bool has_avx2(const TargetMachine& target) {
-  return target.getTargetFeatureString().contains("+avx2") ||
-         (target.getTargetFeatureString().empty() && target.getTargetCPU() != "x86-64");
+  return target.getMCSubtargetInfo()->checkFeatures("+avx2,+fma");
 }
 
 void set_host_attributes(Module& host, const TargetMachine& target) {
   for (Function& function : host) {
     if (function.isDeclaration()) continue;
     function.addFnAttr("target-cpu", target.getTargetCPU());
-    if (!target.getTargetFeatureString().empty()) function.addFnAttr("target-features", target.getTargetFeatureString());
+    if (!target.getTargetFeatureString().empty())
+      function.addFnAttr("target-features", target.getTargetFeatureString());
     function.addFnAttr("prefer-vector-width", "256");
     function.addFnAttr("probe-stack", "inline-asm");
     function.addFnAttr("warn-stack-size", "0");
@@ -91,7 +97,8 @@ void set_host_attributes(Module& host, const TargetMachine& target) {
   }
 }
 
-std::map<std::string, std::uint64_t> optimize_host(Module& host, TargetMachine& target, const StepHook& hook) {
+std::map<std::string, std::uint64_t> optimize_host(Module& host, TargetMachine& target,
+                                                   const StepHook& hook) {
   LoopAnalysisManager loop;
   FunctionAnalysisManager function;
   CGSCCAnalysisManager scc;
@@ -125,7 +132,7 @@ std::map<std::string, std::uint64_t> optimize_host(Module& host, TargetMachine& 
   all.addPass(createModuleToFunctionPassAdaptor(std::move(passes)));
   all.run(host, module);
   hook("host_optimized", host);
-  if (!target.getTargetFeatureString().contains("+avx512vl")) lower_masks(host, has_avx2(target));
+  if (!target.getMCSubtargetInfo()->checkFeatures("+avx512vl")) lower_masks(host, has_avx2(target));
   hook("masks_lowered", host);
   return saved;
 }

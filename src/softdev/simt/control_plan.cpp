@@ -9,7 +9,8 @@ namespace td::softdev::simt {
 
 using namespace llvm;
 
-ControlPlan::ControlPlan(Function& kernel, const Shapes& shapes, DominatorTree& dominators, LoopInfo& loops)
+ControlPlan::ControlPlan(Function& kernel, const Shapes& shapes, DominatorTree& dominators,
+                         LoopInfo& loops)
     : shapes_(shapes), dominators_(dominators), loops_(loops) {
   arrange(kernel);
   find_owners();
@@ -20,7 +21,8 @@ void ControlPlan::arrange(Function& kernel) {
   for (unsigned i = 0; i < order_.size(); ++i) position_[order_[i]] = i;
 }
 
-// Depth-first post-order of one loop level, in which an inner loop is a single node; then the inner loops in place.
+// Depth-first post-order of one loop level, in which an inner loop is a single node; then the inner
+// loops in place.
 void ControlPlan::arrange_level(const Loop* loop, const BasicBlock* start) {
   auto node_of = [&](const BasicBlock* block) {
     const Loop* inner = loops_.getLoopFor(block);
@@ -78,8 +80,8 @@ unsigned ControlPlan::end_of_dominated(const BasicBlock* block) const {
   return end;
 }
 
-// Whoever executes `earlier` executes `later` in the same iteration of their common innermost loop: without `later`, no
-// path from `earlier` reaches the loop's next iteration or its outside.
+// Whoever executes `earlier` executes `later` in the same iteration of their common innermost loop:
+// without `later`, no path from `earlier` reaches the loop's next iteration or its outside.
 bool ControlPlan::always_follows(const BasicBlock* later, const BasicBlock* earlier) const {
   const Loop* loop = loops_.getLoopFor(later);
   SmallPtrSet<const BasicBlock*, 16> seen;
@@ -103,11 +105,14 @@ const BasicBlock* ControlPlan::inherited_owner(const BasicBlock* block) const {
   bool shared = !pred_empty(block);
   for (const BasicBlock* from : predecessors(block)) {
     if (headed && headed->contains(from)) continue;
-    // Lanes leave a divergent loop in different iterations: its masks say nothing about the lanes behind it.
+    // Lanes leave a divergent loop in different iterations: its masks say nothing about the lanes
+    // behind it.
     const Loop* inner = loops_.getLoopFor(from);
     bool leaves = false;
-    for (const Loop* l = inner; l && !l->contains(block); l = l->getParentLoop()) leaves |= shapes_.diverges(l);
-    if (shapes_.diverges(from) || leaves || (common && common != owner_.lookup(from))) shared = false;
+    for (const Loop* l = inner; l && !l->contains(block); l = l->getParentLoop())
+      leaves |= shapes_.diverges(l);
+    if (shapes_.diverges(from) || leaves || (common && common != owner_.lookup(from)))
+      shared = false;
     common = owner_.lookup(from);
   }
   if (shared && common) return common;

@@ -1,10 +1,11 @@
 // The plan by which a thread's control flow graph becomes straight-line code under masks.
 //
-// Blocks are put in a topological order in which every loop is contiguous and its latch comes last. Emission walks this
-// order; a block that lanes still have to visit, while others go elsewhere, is *deferred* and visited in order (emit_body.cpp).
+// Blocks are put in a topological order in which every loop is contiguous and its latch comes last.
+// Emission walks this order; a block that lanes still have to visit, while others go elsewhere, is
+// *deferred* and visited in order (emit_body.cpp).
 //
-// Blocks that are reached by the same lanes share one mask: the *mask owner* is the first of them. Only an owner's
-// mask is computed.
+// Blocks that are reached by the same lanes share one mask: the *mask owner* is the first of them.
+// Only an owner's mask is computed.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
@@ -19,17 +20,22 @@ namespace td::softdev::simt {
 
 class ControlPlan {
  public:
-  ControlPlan(llvm::Function& kernel, const Shapes& shapes, llvm::DominatorTree& dominators, llvm::LoopInfo& loops);
+  ControlPlan(llvm::Function& kernel, const Shapes& shapes, llvm::DominatorTree& dominators,
+              llvm::LoopInfo& loops);
 
   const std::vector<const llvm::BasicBlock*>& order() const { return order_; }
   unsigned position(const llvm::BasicBlock* block) const { return position_.lookup(block); }
-  const llvm::BasicBlock* mask_owner(const llvm::BasicBlock* block) const { return owner_.lookup(block); }
-  const llvm::Loop* loop_of(const llvm::BasicBlock* block) const { return loops_.getLoopFor(block); }
+  const llvm::BasicBlock* mask_owner(const llvm::BasicBlock* block) const {
+    return owner_.lookup(block);
+  }
+  const llvm::Loop* loop_of(const llvm::BasicBlock* block) const {
+    return loops_.getLoopFor(block);
+  }
   // The loop whose header this block is, or null.
   const llvm::Loop* headed_loop(const llvm::BasicBlock* block) const;
   bool is_back_edge(const llvm::BasicBlock* from, const llvm::BasicBlock* to) const;
-  // One past the last position of the blocks that `block` dominates, when these follow it without a gap; every
-  // position in between then belongs to them.
+  // One past the last position of the blocks that `block` dominates, when these follow it without a
+  // gap; every position in between then belongs to them.
   unsigned end_of_dominated(const llvm::BasicBlock* block) const;
   // All lanes that enter `to` come over this edge.
   bool is_sole_edge(const llvm::BasicBlock* from, const llvm::BasicBlock* to) const;

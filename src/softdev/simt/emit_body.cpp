@@ -1,9 +1,10 @@
 // Control flow of a warp: direct partial linearisation.
 //
-// Blocks are emitted in the plan's order. D(b) is the set of blocks that lanes still have to visit when b is entered. A divergent
-// branch adds both successors to D and jumps to the earliest; a uniform branch stays a branch. What an edge does for its target
-// (mask, phis) is done in its source. A loop that lanes leave in different iterations runs while its header's mask has a lane; its
-// exits are in D from the start, so that an early way out finds lanes that left before.
+// Blocks are emitted in the plan's order. D(b) is the set of blocks that lanes still have to visit
+// when b is entered. A divergent branch adds both successors to D and jumps to the earliest; a
+// uniform branch stays a branch. What an edge does for its target (mask, phis) is done in its
+// source. A loop that lanes leave in different iterations runs while its header's mask has a lane;
+// its exits are in D from the start, so that an early way out finds lanes that left before.
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Intrinsics.h>
 
@@ -16,9 +17,16 @@ using namespace llvm;
 
 WarpEmitter::WarpEmitter(const KernelContext& kernel, const Shapes& shapes, const ControlPlan& plan,
                          const LaunchValues& launch, Function* function)
-    : kernel_(kernel), shapes_(shapes), plan_(plan), launch_(launch), function_(function),
-      context_(function->getContext()), data_(kernel.thread->getParent()->getDataLayout()),
-      width_(shapes.layout().width), b_(context_), compact_(shapes.layout().kind == ThreadLayout::linear) {}
+    : kernel_(kernel),
+      shapes_(shapes),
+      plan_(plan),
+      launch_(launch),
+      function_(function),
+      context_(function->getContext()),
+      data_(kernel.thread->getParent()->getDataLayout()),
+      width_(shapes.layout().width),
+      b_(context_),
+      compact_(shapes.layout().kind == ThreadLayout::linear) {}
 
 void WarpEmitter::emit(BasicBlock* at, BasicBlock* next) {
   next_ = next;
@@ -38,11 +46,15 @@ void WarpEmitter::emit(BasicBlock* at, BasicBlock* next) {
   scope.may_split = !compact_;
   b_.CreateBr(landing(scope, entry));
   emit_range(scope, 0, scope.end);
-  // Nothing is handed from one warp to the next: says so, or the slots would become values that circulate.
+  // Nothing is handed from one warp to the next: says so, or the slots would become values that
+  // circulate.
   b_.SetInsertPoint(start);
-  for (const auto& [value, slot] : slots_) b_.CreateStore(PoisonValue::get(slot->getAllocatedType()), slot);
-  for (const auto& [owner, slot] : masks_) b_.CreateStore(PoisonValue::get(slot->getAllocatedType()), slot);
-  for (const auto& [cast, slot] : guards_) b_.CreateStore(PoisonValue::get(slot->getAllocatedType()), slot);
+  for (const auto& [value, slot] : slots_)
+    b_.CreateStore(PoisonValue::get(slot->getAllocatedType()), slot);
+  for (const auto& [owner, slot] : masks_)
+    b_.CreateStore(PoisonValue::get(slot->getAllocatedType()), slot);
+  for (const auto& [cast, slot] : guards_)
+    b_.CreateStore(PoisonValue::get(slot->getAllocatedType()), slot);
 }
 
 void WarpEmitter::emit_range(Scope& scope, unsigned begin, unsigned end) {
@@ -60,14 +72,16 @@ void WarpEmitter::emit_range(Scope& scope, unsigned begin, unsigned end) {
   }
 }
 
-// Blocks dominated by `block`, twice: for all lanes alive, where memory needs no mask, and for some.
+// Blocks dominated by `block`, twice: for all lanes alive, where memory needs no mask, and for
+// some.
 unsigned WarpEmitter::emit_split(Scope& scope, const BasicBlock* block) {
   unsigned begin = plan_.position(block);
   unsigned end = std::min(plan_.end_of_dominated(block), scope.end);
   BasicBlock* full_block = new_block("full");
   BasicBlock* partial_block = new_block("partial");
   b_.SetInsertPoint(landing(scope, block));
-  Value* is_full = begin == 0 ? b_.CreateICmpEQ(launch_.lanes, b_.getInt32(width_)) : all(mask_of(scope, block));
+  Value* is_full =
+      begin == 0 ? b_.CreateICmpEQ(launch_.lanes, b_.getInt32(width_)) : all(mask_of(scope, block));
   b_.CreateCondBr(is_full, full_block, partial_block);
   Scope full{&scope, begin, end, scope.may_split, plan_.mask_owner(block), {}, {}};
   full.landings[block] = full_block;
@@ -84,11 +98,13 @@ unsigned WarpEmitter::emit_split(Scope& scope, const BasicBlock* block) {
   return end;
 }
 
-// Worth it when the block's lanes access global memory at lane-dependent addresses, and the region is small.
+// Worth it when the block's lanes access global memory at lane-dependent addresses, and the region
+// is small.
 bool WarpEmitter::wants_split(const Scope& scope, const BasicBlock* block, unsigned end) const {
   constexpr unsigned max_instructions = 400;
   if (!scope.may_split || plan_.mask_owner(block) != block || is_full(scope, block)) return false;
-  if (const Loop* headed = plan_.headed_loop(block); headed && shapes_.diverges(headed)) return false;
+  if (const Loop* headed = plan_.headed_loop(block); headed && shapes_.diverges(headed))
+    return false;
   unsigned size = 0;
   bool profits = false;
   for (unsigned at = plan_.position(block); at < std::min(end, scope.end); ++at) {
@@ -115,7 +131,8 @@ bool WarpEmitter::needs_live_lane(const BasicBlock* block) const {
   return false;
 }
 
-// Positions b_ where the block's instructions go. With `guard`, skips the block when no lane needs it.
+// Positions b_ where the block's instructions go. With `guard`, skips the block when no lane needs
+// it.
 void WarpEmitter::enter(Scope& scope, const BasicBlock* block, bool guard) {
   local_.clear();
   Deferred rest = deferred_[block];
@@ -155,13 +172,16 @@ void WarpEmitter::leave(Scope& scope, const BasicBlock* block) {
   rest.erase(plan_.position(block));
   auto* branch = dyn_cast<BranchInst>(block->getTerminator());
   if (!branch) {
-    if (rest.empty()) b_.CreateBr(next_);
-    else jump(scope, rest);
+    if (rest.empty())
+      b_.CreateBr(next_);
+    else
+      jump(scope, rest);
     return;
   }
   auto target = [&](unsigned i) { return plan_.position(branch->getSuccessor(i)); };
   const Loop* loop = plan_.loop_of(block);
-  if (loop && loop->getLoopLatch() == block && shapes_.diverges(loop)) return leave_latch(scope, block, loop);
+  if (loop && loop->getLoopLatch() == block && shapes_.diverges(loop))
+    return leave_latch(scope, block, loop);
   auto follow = [&](unsigned i) {
     take_edge(scope, block, i, full_ ? nullptr : mask_);
     const BasicBlock* to = branch->getSuccessor(i);
@@ -201,10 +221,14 @@ void WarpEmitter::leave_latch(Scope& scope, const BasicBlock* block, const Loop*
   Value* condition = branch->isConditional() ? vector(branch->getCondition()) : nullptr;
   SmallVector<Value*> edge_masks;
   for (unsigned i = 0; i < branch->getNumSuccessors(); ++i)
-    edge_masks.push_back(!condition ? mask_ : i == 0 ? both(mask_, condition) : but_not(mask_, condition));
+    edge_masks.push_back(!condition ? mask_
+                         : i == 0   ? both(mask_, condition)
+                                    : but_not(mask_, condition));
   for (unsigned i = 0; i < branch->getNumSuccessors(); ++i) {
-    if (branch->getSuccessor(i) == loop->getHeader()) staying = edge_masks[i];
-    else rest.insert(plan_.position(branch->getSuccessor(i)));
+    if (branch->getSuccessor(i) == loop->getHeader())
+      staying = edge_masks[i];
+    else
+      rest.insert(plan_.position(branch->getSuccessor(i)));
     take_edge(scope, block, i, edge_masks[i]);
   }
   BasicBlock* done = new_block(block->getName() + ".done");
@@ -213,8 +237,10 @@ void WarpEmitter::leave_latch(Scope& scope, const BasicBlock* block, const Loop*
   jump(scope, rest);
 }
 
-// Lanes of `edge_mask` (null: all) go from `from` to one of its successors: mask and phis of the target.
-void WarpEmitter::take_edge(Scope& scope, const BasicBlock* from, unsigned successor, Value* edge_mask) {
+// Lanes of `edge_mask` (null: all) go from `from` to one of its successors: mask and phis of the
+// target.
+void WarpEmitter::take_edge(Scope& scope, const BasicBlock* from, unsigned successor,
+                            Value* edge_mask) {
   const BasicBlock* to = from->getTerminator()->getSuccessor(successor);
   bool back = plan_.is_back_edge(from, to);
   Value* mask = edge_mask ? edge_mask : full_mask();
@@ -234,7 +260,8 @@ void WarpEmitter::take_edge(Scope& scope, const BasicBlock* from, unsigned succe
     }
     Value* value = vector(incoming);
     if (!sole) {
-      if (value->getType()->isStructTy()) refuse(phi, "a structure that depends on divergent control flow is");
+      if (value->getType()->isStructTy())
+        refuse(phi, "a structure that depends on divergent control flow is");
       value = b_.CreateSelect(mask, value, b_.CreateLoad(value->getType(), slot(&phi)));
     }
     updates.push_back({&phi, value});
@@ -252,7 +279,8 @@ void WarpEmitter::jump(Scope& scope, Deferred targets) {
 BasicBlock* WarpEmitter::landing(Scope& scope, const BasicBlock* block) {
   unsigned position = plan_.position(block);
   Scope* owner = &scope;
-  while (owner->parent && (position < owner->begin || position >= owner->end)) owner = owner->parent;
+  while (owner->parent && (position < owner->begin || position >= owner->end))
+    owner = owner->parent;
   BasicBlock*& made = owner->landings[block];
   if (!made) made = new_block(block->getName());
   return made;
@@ -261,13 +289,16 @@ BasicBlock* WarpEmitter::landing(Scope& scope, const BasicBlock* block) {
 BasicBlock* WarpEmitter::loop_head(Scope& scope, const BasicBlock* header) {
   unsigned position = plan_.position(header);
   Scope* owner = &scope;
-  while (owner->parent && (position < owner->begin || position >= owner->end)) owner = owner->parent;
+  while (owner->parent && (position < owner->begin || position >= owner->end))
+    owner = owner->parent;
   BasicBlock*& made = owner->loop_heads[header];
   if (!made) made = new_block(header->getName() + ".loop");
   return made;
 }
 
-BasicBlock* WarpEmitter::new_block(const Twine& name) { return BasicBlock::Create(context_, name, function_); }
+BasicBlock* WarpEmitter::new_block(const Twine& name) {
+  return BasicBlock::Create(context_, name, function_);
+}
 
 bool WarpEmitter::is_full(const Scope& scope, const BasicBlock* block) const {
   const BasicBlock* owner = plan_.mask_owner(block);
@@ -297,7 +328,8 @@ void WarpEmitter::clear_masks(const Loop* level) {
   }
 }
 
-// Only a bare return is a way out: lanes on the way to a final block with work in it still take part in barriers.
+// Only a bare return is a way out: lanes on the way to a final block with work in it still take
+// part in barriers.
 void WarpEmitter::note_exits(const BasicBlock* to, Value* edge_mask) {
   if (!exited_ || !isa<ReturnInst>(to->getTerminator())) return;
   for (const Instruction& instruction : *to)

@@ -29,20 +29,46 @@ Value* WarpEmitter::emit_call(const CallInst& call) {
   if (shape.constant_base) return nullptr;
   bool lanes = shape.kind == Shape::varying;
   switch (row->kind) {
-    case Builtin::pure: return emit_pure(call, lanes);
-    case Builtin::math: return emit_math(call);
-    case Builtin::barrier: case Builtin::barrier_reduce: return emit_barrier(call, *row);
-    case Builtin::fence: return emit_fence(*row);
-    case Builtin::copy: case Builtin::move: case Builtin::fill: emit_copy(call, row->kind); return nullptr;
-    case Builtin::atomic_wrap: return emit_atomic(call);
-    case Builtin::trap: emit_trap(call); return nullptr;
-    case Builtin::assertion: emit_assertion(call); return nullptr;
-    case Builtin::print: return emit_print(call);
-    case Builtin::ignored: return nullptr;
-    case Builtin::warp_barrier: b_.CreateFence(AtomicOrdering::SequentiallyConsistent, SyncScope::SingleThread); return nullptr;
-    case Builtin::shuffle: case Builtin::shuffle_pair: case Builtin::vote: case Builtin::ballot: case Builtin::match_any:
-    case Builtin::match_all: case Builtin::reduce: case Builtin::active_mask: return emit_warp_op(call, *row);
-    default: return emit_register(call, *row);
+    case Builtin::pure:
+      return emit_pure(call, lanes);
+    case Builtin::math:
+      return emit_math(call);
+    case Builtin::barrier:
+    case Builtin::barrier_reduce:
+      return emit_barrier(call, *row);
+    case Builtin::fence:
+      return emit_fence(*row);
+    case Builtin::copy:
+    case Builtin::move:
+    case Builtin::fill:
+      emit_copy(call, row->kind);
+      return nullptr;
+    case Builtin::atomic_wrap:
+      return emit_atomic(call);
+    case Builtin::trap:
+      emit_trap(call);
+      return nullptr;
+    case Builtin::assertion:
+      emit_assertion(call);
+      return nullptr;
+    case Builtin::print:
+      return emit_print(call);
+    case Builtin::ignored:
+      return nullptr;
+    case Builtin::warp_barrier:
+      b_.CreateFence(AtomicOrdering::SequentiallyConsistent, SyncScope::SingleThread);
+      return nullptr;
+    case Builtin::shuffle:
+    case Builtin::shuffle_pair:
+    case Builtin::vote:
+    case Builtin::ballot:
+    case Builtin::match_any:
+    case Builtin::match_all:
+    case Builtin::reduce:
+    case Builtin::active_mask:
+      return emit_warp_op(call, *row);
+    default:
+      return emit_register(call, *row);
   }
 }
 
@@ -53,12 +79,14 @@ Value* WarpEmitter::linear_index() {
   return b_.CreateAdd(splat(launch_.first), ConstantVector::get(lanes));
 }
 
-// threadIdx of each lane when nothing is known about the block's shape. Indices are below 2^11, so that single precision is exact.
+// threadIdx of each lane when nothing is known about the block's shape. Indices are below 2^11, so
+// that single precision is exact.
 Value* WarpEmitter::thread_index(unsigned axis) {
   Value* index = linear_index();
   auto divide = [&](Value* x, Value* uniform) {
     Type* doubles = FixedVectorType::get(b_.getDoubleTy(), width_);
-    Value* quotient = b_.CreateFDiv(b_.CreateSIToFP(x, doubles), b_.CreateSIToFP(splat(uniform), doubles));
+    Value* quotient =
+        b_.CreateFDiv(b_.CreateSIToFP(x, doubles), b_.CreateSIToFP(splat(uniform), doubles));
     return b_.CreateFPToSI(quotient, x->getType());
   };
   auto modulo = [&](Value* x, Value* uniform) {
@@ -70,20 +98,34 @@ Value* WarpEmitter::thread_index(unsigned axis) {
 }
 
 Value* WarpEmitter::emit_register(const CallInst& call, const BuiltinRow& row) {
-  auto axis = [&](Builtin first) { return static_cast<unsigned>(row.kind) - static_cast<unsigned>(first); };
+  auto axis = [&](Builtin first) {
+    return static_cast<unsigned>(row.kind) - static_cast<unsigned>(first);
+  };
   bool lanes = shapes_.of(&call).kind == Shape::varying;
   Constant* ones = Constant::getAllOnesValue(FixedVectorType::get(b_.getInt32Ty(), width_));
   switch (row.kind) {
-    case Builtin::thread_x: case Builtin::thread_y: case Builtin::thread_z:
-      return lanes ? thread_index(axis(Builtin::thread_x)) : launch_.thread[axis(Builtin::thread_x)];
-    case Builtin::block_x: case Builtin::block_y: case Builtin::block_z: return launch_.block_index[axis(Builtin::block_x)];
-    case Builtin::block_dim_x: case Builtin::block_dim_y: case Builtin::block_dim_z:
+    case Builtin::thread_x:
+    case Builtin::thread_y:
+    case Builtin::thread_z:
+      return lanes ? thread_index(axis(Builtin::thread_x))
+                   : launch_.thread[axis(Builtin::thread_x)];
+    case Builtin::block_x:
+    case Builtin::block_y:
+    case Builtin::block_z:
+      return launch_.block_index[axis(Builtin::block_x)];
+    case Builtin::block_dim_x:
+    case Builtin::block_dim_y:
+    case Builtin::block_dim_z:
       return launch_.block_dim[axis(Builtin::block_dim_x)];
-    case Builtin::grid_dim_x: case Builtin::grid_dim_y: case Builtin::grid_dim_z:
+    case Builtin::grid_dim_x:
+    case Builtin::grid_dim_y:
+    case Builtin::grid_dim_z:
       return launch_.grid_dim[axis(Builtin::grid_dim_x)];
-    case Builtin::lane: return b_.CreateAnd(linear_index(), splat(b_.getInt32(31)));
+    case Builtin::lane:
+      return b_.CreateAnd(linear_index(), splat(b_.getInt32(31)));
     case Builtin::warp_index:
-      return lanes ? b_.CreateLShr(linear_index(), 5) : b_.CreateLShr(launch_.first, b_.getInt32(5));
+      return lanes ? b_.CreateLShr(linear_index(), 5)
+                   : b_.CreateLShr(launch_.first, b_.getInt32(5));
     case Builtin::lane_mask: {
       Value* lane = b_.CreateAnd(linear_index(), splat(b_.getInt32(31)));
       Value* bit = b_.CreateShl(splat(b_.getInt32(1)), lane);
@@ -93,10 +135,16 @@ Value* WarpEmitter::emit_register(const CallInst& call, const BuiltinRow& row) {
       if (row.detail == 2) return b_.CreateOr(below, bit);
       return b_.CreateNot(row.detail == 3 ? b_.CreateOr(below, bit) : below);
     }
-    case Builtin::constant: return ConstantInt::get(call.getType(), row.detail);
-    case Builtin::worker: return launch_.worker;
-    case Builtin::clock: case Builtin::clock_hi: case Builtin::timer: return emit_clock(call, row);
-    default: refuse(call, "the device function `" + std::string(row.name) + "` is");
+    case Builtin::constant:
+      return ConstantInt::get(call.getType(), row.detail);
+    case Builtin::worker:
+      return launch_.worker;
+    case Builtin::clock:
+    case Builtin::clock_hi:
+    case Builtin::timer:
+      return emit_clock(call, row);
+    default:
+      refuse(call, "the device function `" + std::string(row.name) + "` is");
   }
 }
 
@@ -104,7 +152,8 @@ Value* WarpEmitter::emit_clock(const CallInst& call, const BuiltinRow& row) {
   Type* i64 = b_.getInt64Ty();
   if (row.kind == Builtin::timer) {
     Value* time = stack_slot(ArrayType::get(i64, 2), Align(16), "time");
-    FunctionCallee clock = kernel_.host->getOrInsertFunction("clock_gettime", b_.getInt32Ty(), b_.getInt32Ty(), b_.getPtrTy());
+    FunctionCallee clock = kernel_.host->getOrInsertFunction("clock_gettime", b_.getInt32Ty(),
+                                                             b_.getInt32Ty(), b_.getPtrTy());
     b_.CreateCall(clock, {b_.getInt32(0), time});
     Value* seconds = b_.CreateLoad(i64, time);
     Value* nanoseconds = b_.CreateLoad(i64, b_.CreateConstInBoundsGEP1_64(i64, time, 1));
@@ -118,19 +167,25 @@ Value* WarpEmitter::emit_clock(const CallInst& call, const BuiltinRow& row) {
 // Overload types of the vector form, as LLVM's own vectoriser finds them.
 Value* WarpEmitter::emit_pure(const CallInst& call, bool as_vector) {
   Intrinsic::ID id = call.getIntrinsicID();
-  if ((id == Intrinsic::fptosi_sat || id == Intrinsic::fptoui_sat) && call.getType()->getIntegerBitWidth() <= 32)
+  if ((id == Intrinsic::fptosi_sat || id == Intrinsic::fptoui_sat) &&
+      call.getType()->getIntegerBitWidth() <= 32)
     return emit_saturating(call, as_vector);
   bool with_overflow = isa<WithOverflowInst>(call);
   SmallVector<Value*> arguments;
   SmallVector<Type*> overloads;
   Type* result_type = as_vector ? lanes_type(call.getType()) : host_type(call.getType());
-  if (!with_overflow && isVectorIntrinsicWithOverloadTypeAtArg(id, -1)) overloads.push_back(result_type);
+  if (!with_overflow && isVectorIntrinsicWithOverloadTypeAtArg(id, -1))
+    overloads.push_back(result_type);
   for (unsigned i = 0; i < call.arg_size(); ++i) {
     const Value* argument = call.getArgOperand(i);
-    bool stays_scalar = isVectorIntrinsicWithScalarOpAtArg(id, i) || (id == Intrinsic::is_fpclass && i == 1);
-    if (stays_scalar && !shapes_.is_uniform(argument)) refuse(call, "this intrinsic with an operand that varies is");
+    bool stays_scalar =
+        isVectorIntrinsicWithScalarOpAtArg(id, i) || (id == Intrinsic::is_fpclass && i == 1);
+    if (stays_scalar && !shapes_.is_uniform(argument))
+      refuse(call, "this intrinsic with an operand that varies is");
     Value* value = operand(argument, as_vector && !stays_scalar);
-    bool overloaded = with_overflow || id == Intrinsic::is_fpclass ? i == 0 : isVectorIntrinsicWithOverloadTypeAtArg(id, i);
+    bool overloaded = with_overflow || id == Intrinsic::is_fpclass
+                          ? i == 0
+                          : isVectorIntrinsicWithOverloadTypeAtArg(id, i);
     if (overloaded) overloads.push_back(value->getType());
     arguments.push_back(value);
   }
@@ -147,13 +202,15 @@ Value* WarpEmitter::emit_saturating(const CallInst& call, bool as_vector) {
   unsigned bits = call.getType()->getIntegerBitWidth();
   if (x->getType()->getScalarType()->isHalfTy() || x->getType()->getScalarType()->isBFloatTy()) {
     Type* floats = b_.getFloatTy();
-    x = b_.CreateFPExt(x, as_vector ? static_cast<Type*>(FixedVectorType::get(floats, width_)) : floats);
+    x = b_.CreateFPExt(
+        x, as_vector ? static_cast<Type*>(FixedVectorType::get(floats, width_)) : floats);
   }
   double limit = std::ldexp(1.0, static_cast<int>(is_signed ? bits - 1 : bits));
   Constant* upper = ConstantFP::get(x->getType(), limit);
   Constant* lower = ConstantFP::get(x->getType(), is_signed ? -limit : 0.0);
   Constant* zero = ConstantFP::get(x->getType(), 0.0);
-  // Numbers between -2^31 - 1 and -2^31 (doubles only) also go to INT_MIN, which truncation would give.
+  // Numbers between -2^31 - 1 and -2^31 (doubles only) also go to INT_MIN, which truncation would
+  // give.
   Value* below = b_.CreateFCmpULE(x, lower);
   Value* above = b_.CreateFCmpOGE(x, upper);
   Value* nan = b_.CreateFCmpUNO(x, x);
@@ -171,20 +228,24 @@ Value* WarpEmitter::emit_math(const CallInst& call) {
   Type* type = call.getType();
   bool uniform = shapes_.of(&call).kind == Shape::uniform;
   unsigned part = 0;
-  std::string symbol = type->isFloatTy() || type->isDoubleTy() ? vector_math_symbol(name, kernel_.has_avx2, part) : "";
+  std::string symbol = type->isFloatTy() || type->isDoubleTy()
+                           ? vector_math_symbol(name, kernel_.has_avx2, part)
+                           : "";
   for (const Use& use : call.args())
     if (use->getType() != type) symbol.clear();
   if (!symbol.empty()) {
     auto* part_type = FixedVectorType::get(type, part);
     SmallVector<Type*> params(call.arg_size(), part_type);
-    FunctionCallee callee = kernel_.host->getOrInsertFunction(symbol, FunctionType::get(part_type, params, false));
+    FunctionCallee callee =
+        kernel_.host->getOrInsertFunction(symbol, FunctionType::get(part_type, params, false));
     auto* function = cast<Function>(callee.getCallee());
     function->setDoesNotThrow();
     function->setDoesNotAccessMemory();
     function->addFnAttr(Attribute::WillReturn);
     SmallVector<Value*> operands;
     for (const Use& use : call.args())
-      operands.push_back(uniform ? b_.CreateVectorSplat(part, scalar(use.get())) : vector(use.get()));
+      operands.push_back(uniform ? b_.CreateVectorSplat(part, scalar(use.get()))
+                                 : vector(use.get()));
     if (uniform) return b_.CreateExtractElement(b_.CreateCall(callee, operands), std::uint64_t{0});
     return emit_in_parts(callee, operands, part);
   }
@@ -218,7 +279,8 @@ Value* WarpEmitter::emit_library_call(const CallInst& call, StringRef name) {
   SmallVector<Type*> params;
   for (const Use& use : call.args()) params.push_back(host_type(use->getType()));
   Type* type = host_type(call.getType());
-  FunctionCallee callee = kernel_.host->getOrInsertFunction(name, FunctionType::get(type, params, false));
+  FunctionCallee callee =
+      kernel_.host->getOrInsertFunction(name, FunctionType::get(type, params, false));
   cast<Function>(callee.getCallee())->setDoesNotThrow();
   if (shapes_.of(&call).kind == Shape::uniform) {
     SmallVector<Value*> arguments;
@@ -226,9 +288,11 @@ Value* WarpEmitter::emit_library_call(const CallInst& call, StringRef name) {
     return b_.CreateCall(callee, arguments);
   }
   SmallVector<Value*> arrays;
-  for (const Use& use : call.args()) arrays.push_back(lane_array(vector(use.get()), "math.argument"));
+  for (const Use& use : call.args())
+    arrays.push_back(lane_array(vector(use.get()), "math.argument"));
   bool has_result = !type->isVoidTy();
-  Value* results = has_result ? stack_slot(ArrayType::get(type, width_), Align(64), "math.result") : nullptr;
+  Value* results =
+      has_result ? stack_slot(ArrayType::get(type, width_), Align(64), "math.result") : nullptr;
   for_each_lane("math", [&](Value* lane) {
     SmallVector<Value*> arguments;
     for (unsigned i = 0; i < arrays.size(); ++i)
@@ -236,11 +300,14 @@ Value* WarpEmitter::emit_library_call(const CallInst& call, StringRef name) {
     Value* result = b_.CreateCall(callee, arguments);
     if (has_result) b_.CreateStore(result, lane_address(results, type, lane));
   });
-  return has_result ? b_.CreateAlignedLoad(FixedVectorType::get(type, width_), results, Align(64)) : nullptr;
+  return has_result ? b_.CreateAlignedLoad(FixedVectorType::get(type, width_), results, Align(64))
+                    : nullptr;
 }
 
-FunctionCallee WarpEmitter::runtime(StringRef name, Type* result, ArrayRef<Type*> params, bool returns) {
-  FunctionCallee callee = kernel_.host->getOrInsertFunction(name, FunctionType::get(result, params, false));
+FunctionCallee WarpEmitter::runtime(StringRef name, Type* result, ArrayRef<Type*> params,
+                                    bool returns) {
+  FunctionCallee callee =
+      kernel_.host->getOrInsertFunction(name, FunctionType::get(result, params, false));
   auto* function = cast<Function>(callee.getCallee());
   function->setDoesNotThrow();
   if (!returns) function->setDoesNotReturn();
@@ -257,34 +324,41 @@ Value* WarpEmitter::emit_barrier(const CallInst& call, const BuiltinRow& row) {
   const BasicBlock* entry = plan_.order().front();
   if (plan_.mask_owner(current_) != entry) {
     Value* all_lanes = b_.CreateLoad(mask_type(), mask_slot(entry));
-    Value* alive = b_.CreateAnd(mask_bits32(all_lanes), b_.CreateNot(mask_bits32(b_.CreateLoad(mask_type(), exited_))));
+    Value* alive = b_.CreateAnd(mask_bits32(all_lanes),
+                                b_.CreateNot(mask_bits32(b_.CreateLoad(mask_type(), exited_))));
     BasicBlock* wrong = new_block("divergent.barrier");
     BasicBlock* right = new_block("barrier");
     b_.CreateCondBr(b_.CreateICmpEQ(alive, arriving), right, wrong);
     b_.SetInsertPoint(wrong);
-    FunctionCallee trap = runtime("td_rt_trap", b_.getVoidTy(), {pointer, i32, i32, i32, i32}, false);
-    b_.CreateCall(trap, {launch_.block_frame, b_.getInt32(static_cast<unsigned>(TrapKind::divergent_barrier)),
-                         launch_.first, arriving, b_.getInt32(source_line(call))});
+    FunctionCallee trap =
+        runtime("td_rt_trap", b_.getVoidTy(), {pointer, i32, i32, i32, i32}, false);
+    b_.CreateCall(
+        trap, {launch_.block_frame, b_.getInt32(static_cast<unsigned>(TrapKind::divergent_barrier)),
+               launch_.first, arriving, b_.getInt32(source_line(call))});
     b_.CreateUnreachable();
     b_.SetInsertPoint(right);
   }
   if (launch_.warp_count) return emit_phase(call, row, arriving);
   if (row.kind == Builtin::barrier) {
-    b_.CreateCall(runtime("td_rt_barrier", b_.getVoidTy(), {pointer, i32}, true), {launch_.block_frame, arriving});
+    b_.CreateCall(runtime("td_rt_barrier", b_.getVoidTy(), {pointer, i32}, true),
+                  {launch_.block_frame, arriving});
     return nullptr;
   }
   Value* holds = vector(call.getArgOperand(0));
   holds = both(mask_, b_.CreateICmpNE(holds, Constant::getNullValue(holds->getType())));
   FunctionCallee reduce = runtime("td_rt_barrier_reduce", i32, {pointer, i32, i32, i32}, true);
-  return b_.CreateCall(reduce, {launch_.block_frame, arriving, mask_bits32(holds), b_.getInt32(row.detail)});
+  return b_.CreateCall(
+      reduce, {launch_.block_frame, arriving, mask_bits32(holds), b_.getInt32(row.detail)});
 }
 
-// The barrier as the end of a phase: what it collects is complete when the warp goes on in the next round.
+// The barrier as the end of a phase: what it collects is complete when the warp goes on in the next
+// round.
 Value* WarpEmitter::emit_phase(const CallInst& call, const BuiltinRow& row, Value* arriving) {
   Type* i32 = b_.getInt32Ty();
   if (row.kind == Builtin::barrier_reduce) {
     Value* holds = vector(call.getArgOperand(0));
-    holds = mask_bits32(both(mask_, b_.CreateICmpNE(holds, Constant::getNullValue(holds->getType()))));
+    holds =
+        mask_bits32(both(mask_, b_.CreateICmpNE(holds, Constant::getNullValue(holds->getType()))));
     auto update = [&](unsigned kind, function_ref<Value*(Value*)> combine) {
       b_.CreateStore(combine(b_.CreateLoad(i32, launch_.collected[kind])), launch_.collected[kind]);
     };
@@ -317,15 +391,17 @@ Value* WarpEmitter::first_live(const Value* value) {
 void WarpEmitter::emit_trap(const CallInst& call) {
   Type *i32 = b_.getInt32Ty(), *pointer = b_.getPtrTy();
   FunctionCallee trap = runtime("td_rt_trap", b_.getVoidTy(), {pointer, i32, i32, i32, i32}, false);
-  b_.CreateCall(trap, {launch_.block_frame, b_.getInt32(static_cast<unsigned>(TrapKind::trap)), launch_.first,
-                       mask_bits32(mask_), b_.getInt32(source_line(call))});
+  b_.CreateCall(trap, {launch_.block_frame, b_.getInt32(static_cast<unsigned>(TrapKind::trap)),
+                       launch_.first, mask_bits32(mask_), b_.getInt32(source_line(call))});
 }
 
 void WarpEmitter::emit_assertion(const CallInst& call) {
   Type *i32 = b_.getInt32Ty(), *pointer = b_.getPtrTy();
-  FunctionCallee fail = runtime("td_rt_assert_fail", b_.getVoidTy(), {pointer, i32, i32, pointer, pointer, i32, pointer}, false);
-  b_.CreateCall(fail, {launch_.block_frame, launch_.first, mask_bits32(mask_), first_live(call.getArgOperand(0)),
-                       first_live(call.getArgOperand(1)), b_.CreateZExtOrTrunc(first_live(call.getArgOperand(2)), i32),
+  FunctionCallee fail = runtime("td_rt_assert_fail", b_.getVoidTy(),
+                                {pointer, i32, i32, pointer, pointer, i32, pointer}, false);
+  b_.CreateCall(fail, {launch_.block_frame, launch_.first, mask_bits32(mask_),
+                       first_live(call.getArgOperand(0)), first_live(call.getArgOperand(1)),
+                       b_.CreateZExtOrTrunc(first_live(call.getArgOperand(2)), i32),
                        first_live(call.getArgOperand(3))});
 }
 
@@ -338,7 +414,8 @@ Value* WarpEmitter::emit_print(const CallInst& call) {
   for_each_lane("print", [&](Value* lane) {
     Value* format = b_.CreateLoad(pointer, lane_address(formats, pointer, lane));
     Value* buffer = b_.CreateLoad(pointer, lane_address(buffers, pointer, lane));
-    b_.CreateStore(b_.CreateCall(print, {launch_.block_frame, format, buffer}), lane_address(results, i32, lane));
+    b_.CreateStore(b_.CreateCall(print, {launch_.block_frame, format, buffer}),
+                   lane_address(results, i32, lane));
   });
   return b_.CreateAlignedLoad(FixedVectorType::get(i32, width_), results, Align(64));
 }

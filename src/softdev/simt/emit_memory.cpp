@@ -1,7 +1,8 @@
 // Memory: loads, stores, atomics, copies.
 //
-// A dead lane never touches global memory. Shared memory and local arrays belong to the running worker alone, so that a masked
-// store there may be load, select, store; shared memory may be read a little outside (kernel_abi.h).
+// A dead lane never touches global memory. Shared memory and local arrays belong to the running
+// worker alone, so that a masked store there may be load, select, store; shared memory may be read
+// a little outside (kernel_abi.h).
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Intrinsics.h>
@@ -19,8 +20,8 @@ namespace {
 
 constexpr std::int64_t shared_slack = 1024;  // bytes around shared memory that may be read
 
-// Number of lanes that make one contiguous access: all of them, or a power of two of at least 4 so that every
-// group of that many lanes is contiguous. 0 when there is none.
+// Number of lanes that make one contiguous access: all of them, or a power of two of at least 4 so
+// that every group of that many lanes is contiguous. 0 when there is none.
 unsigned contiguous_group(ArrayRef<std::int64_t> lanes, std::int64_t size) {
   for (unsigned group = lanes.size(); group >= 4; group /= 2) {
     bool fits = true;
@@ -41,7 +42,9 @@ unsigned equal_group(ArrayRef<std::int64_t> lanes) {
   return 0;
 }
 
-Align at_least(Align align, std::int64_t offset) { return commonAlignment(align, static_cast<std::uint64_t>(offset)); }
+Align at_least(Align align, std::int64_t offset) {
+  return commonAlignment(align, static_cast<std::uint64_t>(offset));
+}
 
 }  // namespace
 
@@ -55,8 +58,9 @@ Space WarpEmitter::space_of(const Value* pointer) const {
   return variable && is_shared(*variable) ? Space::shared : Space::global;
 }
 
-// As space_of, for accesses that treat dead lanes like live ones: in a local array that is sound only when every lane uses the
-// same place of its own copy, since a dead lane's own index may be outside.
+// As space_of, for accesses that treat dead lanes like live ones: in a local array that is sound
+// only when every lane uses the same place of its own copy, since a dead lane's own index may be
+// outside.
 Space WarpEmitter::space_of(const Value* pointer, ArrayRef<std::int64_t> lanes) const {
   Space space = space_of(pointer);
   if (space != Space::local) return space;
@@ -79,10 +83,12 @@ Value* WarpEmitter::live_pointers(Value* pointers) {
 }
 
 // An access at base + lanes when its guards hold, and lane by lane otherwise.
-Value* WarpEmitter::guarded_access(const Shape& address, function_ref<Value*()> fast, function_ref<Value*()> slow) {
+Value* WarpEmitter::guarded_access(const Shape& address, function_ref<Value*()> fast,
+                                   function_ref<Value*()> slow) {
   if (address.guards.empty()) return fast();
   Value* holds = b_.getTrue();
-  for (const CastInst* guard : address.guards) holds = b_.CreateAnd(holds, b_.CreateLoad(b_.getInt1Ty(), guards_[guard]));
+  for (const CastInst* guard : address.guards)
+    holds = b_.CreateAnd(holds, b_.CreateLoad(b_.getInt1Ty(), guards_[guard]));
   BasicBlock* regular = new_block("regular");
   BasicBlock* wraps = new_block("wraps");
   BasicBlock* done = new_block("accessed");
@@ -115,14 +121,16 @@ Value* WarpEmitter::gather(Value* pointers, Type* type, Align align, bool is_vol
     AllocaInst* results = stack_slot(ArrayType::get(type, width_), Align(64), "gather.values");
     for_each_lane("gather", [&](Value* lane) {
       Value* pointer = b_.CreateLoad(b_.getPtrTy(), lane_address(addresses, b_.getPtrTy(), lane));
-      b_.CreateStore(b_.CreateAlignedLoad(type, pointer, align, is_volatile), lane_address(results, type, lane));
+      b_.CreateStore(b_.CreateAlignedLoad(type, pointer, align, is_volatile),
+                     lane_address(results, type, lane));
     });
     return b_.CreateAlignedLoad(result_type, results, Align(64));
   }
   pointers = live_pointers(pointers);
   Value* result = PoisonValue::get(FixedVectorType::get(type, width_));
   for (unsigned l = 0; l < width_; ++l) {
-    Value* element = b_.CreateAlignedLoad(type, b_.CreateExtractElement(pointers, l), align, is_volatile);
+    Value* element =
+        b_.CreateAlignedLoad(type, b_.CreateExtractElement(pointers, l), align, is_volatile);
     result = b_.CreateInsertElement(result, element, l);
   }
   return result;
@@ -135,13 +143,15 @@ void WarpEmitter::scatter(Value* pointers, Value* value, Align align, bool is_vo
     Value* values = lane_array(value, "scatter.values");
     for_each_lane("scatter", [&](Value* lane) {
       Value* pointer = b_.CreateLoad(b_.getPtrTy(), lane_address(addresses, b_.getPtrTy(), lane));
-      b_.CreateAlignedStore(b_.CreateLoad(type, lane_address(values, type, lane)), pointer, align, is_volatile);
+      b_.CreateAlignedStore(b_.CreateLoad(type, lane_address(values, type, lane)), pointer, align,
+                            is_volatile);
     });
     return;
   }
   pointers = live_pointers(pointers);
   for (unsigned l = 0; l < width_; ++l)
-    b_.CreateAlignedStore(b_.CreateExtractElement(value, l), b_.CreateExtractElement(pointers, l), align, is_volatile);
+    b_.CreateAlignedStore(b_.CreateExtractElement(value, l), b_.CreateExtractElement(pointers, l),
+                          align, is_volatile);
 }
 
 namespace {
@@ -170,14 +180,16 @@ Value* slice(IRBuilder<>& b, Value* vector, unsigned begin, unsigned count) {
 }  // namespace
 
 // Loads at base + lanes[l]. `type` is a type of host memory.
-Value* WarpEmitter::load_offsets(Value* base, ArrayRef<std::int64_t> lanes, Type* type, Align align, Space space,
-                                 bool is_volatile) {
+Value* WarpEmitter::load_offsets(Value* base, ArrayRef<std::int64_t> lanes, Type* type, Align align,
+                                 Space space, bool is_volatile) {
   auto size = static_cast<std::int64_t>(data_.getTypeStoreSize(type));
   auto [low, high] = std::minmax_element(lanes.begin(), lanes.end());
   bool near = *high - *low + size <= shared_slack;
   bool unmasked = full_ || space == Space::local || (space == Space::shared && near);
   unsigned group = contiguous_group(lanes, size);
-  auto address = [&](std::int64_t offset) { return b_.CreateConstGEP1_64(b_.getInt8Ty(), base, offset); };
+  auto address = [&](std::int64_t offset) {
+    return b_.CreateConstGEP1_64(b_.getInt8Ty(), base, offset);
+  };
   if (group) {
     auto* part_type = FixedVectorType::get(type, group);
     SmallVector<Value*> parts;
@@ -194,32 +206,37 @@ Value* WarpEmitter::load_offsets(Value* base, ArrayRef<std::int64_t> lanes, Type
   if (unsigned equal = unmasked ? equal_group(lanes) : 0) {
     SmallVector<Value*> parts;
     for (unsigned l = 0; l < lanes.size(); l += equal)
-      parts.push_back(b_.CreateVectorSplat(equal, b_.CreateAlignedLoad(type, address(lanes[l]), align, is_volatile)));
+      parts.push_back(b_.CreateVectorSplat(
+          equal, b_.CreateAlignedLoad(type, address(lanes[l]), align, is_volatile)));
     return join(b_, parts);
   }
   if (!unmasked) {
     Shape shape;
     shape.lanes.assign(lanes.begin(), lanes.end());
-    Value* pointers = b_.CreateGEP(b_.getInt8Ty(), splat(base), lane_constants(b_.getInt64Ty(), shape));
+    Value* pointers =
+        b_.CreateGEP(b_.getInt8Ty(), splat(base), lane_constants(b_.getInt64Ty(), shape));
     return gather(pointers, type, align, is_volatile);
   }
   Value* result = PoisonValue::get(FixedVectorType::get(type, width_));
   for (unsigned l = 0; l < lanes.size(); ++l)
-    result = b_.CreateInsertElement(result, b_.CreateAlignedLoad(type, address(lanes[l]), align, is_volatile), l);
+    result = b_.CreateInsertElement(
+        result, b_.CreateAlignedLoad(type, address(lanes[l]), align, is_volatile), l);
   return result;
 }
 
-void WarpEmitter::store_offsets(Value* base, ArrayRef<std::int64_t> lanes, Value* value, Align align, Space space,
-                                bool is_volatile) {
+void WarpEmitter::store_offsets(Value* base, ArrayRef<std::int64_t> lanes, Value* value,
+                                Align align, Space space, bool is_volatile) {
   Type* type = cast<VectorType>(value->getType())->getElementType();
   auto size = static_cast<std::int64_t>(data_.getTypeStoreSize(type));
   auto [low, high] = std::minmax_element(lanes.begin(), lanes.end());
-  bool blend = space == Space::local || (space == Space::shared && *high - *low + size <= shared_slack);
+  bool blend =
+      space == Space::local || (space == Space::shared && *high - *low + size <= shared_slack);
   unsigned group = contiguous_group(lanes, size);
   if (!group) {
     Shape shape;
     shape.lanes.assign(lanes.begin(), lanes.end());
-    Value* pointers = b_.CreateGEP(b_.getInt8Ty(), splat(base), lane_constants(b_.getInt64Ty(), shape));
+    Value* pointers =
+        b_.CreateGEP(b_.getInt8Ty(), splat(base), lane_constants(b_.getInt64Ty(), shape));
     return scatter(pointers, value, align, is_volatile);
   }
   for (unsigned l = 0; l < lanes.size(); l += group) {
@@ -229,7 +246,8 @@ void WarpEmitter::store_offsets(Value* base, ArrayRef<std::int64_t> lanes, Value
       b_.CreateAlignedStore(part, at, align, is_volatile);
     } else if (blend) {
       Value* old = b_.CreateAlignedLoad(part->getType(), at, align, is_volatile);
-      b_.CreateAlignedStore(b_.CreateSelect(slice(b_, mask_, l, group), part, old), at, align, is_volatile);
+      b_.CreateAlignedStore(b_.CreateSelect(slice(b_, mask_, l, group), part, old), at, align,
+                            is_volatile);
     } else {
       b_.CreateMaskedStore(part, at, align, slice(b_, mask_, l, group));
     }
@@ -239,13 +257,15 @@ void WarpEmitter::store_offsets(Value* base, ArrayRef<std::int64_t> lanes, Value
 Value* WarpEmitter::emit_load(const LoadInst& load) {
   const Value* pointer = load.getPointerOperand();
   Type* type = host_type(load.getType());
-  if (type->isAggregateType() || type->isVectorTy()) refuse(load, "loading a whole structure as one value is");
+  if (type->isAggregateType() || type->isVectorTy())
+    refuse(load, "loading a whole structure as one value is");
   bool is_bool = type->isIntegerTy(1);
   Type* memory_type = is_bool ? b_.getInt8Ty() : type;
   Shape shape = shapes_.of(pointer);
   Value* result;
   if (shape.kind == Shape::uniform) {
-    auto* made = b_.CreateAlignedLoad(memory_type, scalar(pointer), load.getAlign(), load.isVolatile());
+    auto* made =
+        b_.CreateAlignedLoad(memory_type, scalar(pointer), load.getAlign(), load.isVolatile());
     if (load.isAtomic()) made->setAtomic(load.getOrdering());
     result = made;
   } else if (shape.kind == Shape::offset) {
@@ -260,7 +280,8 @@ Value* WarpEmitter::emit_load(const LoadInst& load) {
     result = gather(vector(pointer), memory_type, load.getAlign(), load.isVolatile());
   }
   if (!is_bool) return result;
-  return b_.CreateTrunc(result, result->getType()->isVectorTy() ? static_cast<Type*>(mask_type()) : type);
+  return b_.CreateTrunc(result,
+                        result->getType()->isVectorTy() ? static_cast<Type*>(mask_type()) : type);
 }
 
 void WarpEmitter::emit_store(const StoreInst& store) {
@@ -272,7 +293,8 @@ void WarpEmitter::emit_store(const StoreInst& store) {
   bool lanes = shape.kind != Shape::uniform || !shapes_.is_uniform(stored);
   Value* value = operand(stored, lanes);
   if (stored->getType()->isIntegerTy(1)) {
-    Type* bytes = lanes ? static_cast<Type*>(FixedVectorType::get(b_.getInt8Ty(), width_)) : b_.getInt8Ty();
+    Type* bytes =
+        lanes ? static_cast<Type*>(FixedVectorType::get(b_.getInt8Ty(), width_)) : b_.getInt8Ty();
     value = b_.CreateZExt(value, bytes);
   }
   if (shape.kind == Shape::uniform) {
@@ -282,14 +304,15 @@ void WarpEmitter::emit_store(const StoreInst& store) {
       Value* zeros = b_.CreateBinaryIntrinsic(Intrinsic::ctlz, bits, b_.getTrue());
       value = b_.CreateExtractElement(value, b_.CreateSub(b_.getInt32(31), zeros));
     }
-    auto* made = b_.CreateAlignedStore(value, scalar(pointer), store.getAlign(), store.isVolatile());
+    auto* made =
+        b_.CreateAlignedStore(value, scalar(pointer), store.getAlign(), store.isVolatile());
     if (store.isAtomic()) made->setAtomic(store.getOrdering());
   } else if (shape.kind == Shape::offset) {
     guarded_access(
         shape,
         [&]() -> Value* {
-          store_offsets(scalar(pointer), shape.lanes, value, store.getAlign(), space_of(pointer, shape.lanes),
-                        store.isVolatile());
+          store_offsets(scalar(pointer), shape.lanes, value, store.getAlign(),
+                        space_of(pointer, shape.lanes), store.isVolatile());
           return nullptr;
         },
         [&]() -> Value* {
@@ -299,189 +322,6 @@ void WarpEmitter::emit_store(const StoreInst& store) {
   } else {
     scatter(vector(pointer), value, store.getAlign(), store.isVolatile());
   }
-}
-
-Value* WarpEmitter::lane_array(Value* vector, const Twine& name) {
-  Type* element = cast<VectorType>(vector->getType())->getElementType();
-  AllocaInst* array = stack_slot(ArrayType::get(element, width_), Align(64), name);
-  b_.CreateAlignedStore(vector, array, Align(64));
-  return array;
-}
-
-Value* WarpEmitter::lane_address(Value* array, Type* element, Value* lane) {
-  return b_.CreateInBoundsGEP(element, array, lane);
-}
-
-void WarpEmitter::for_each_lane(const Twine& name, function_ref<void(Value*)> body) {
-  Type* bits_type = b_.getInt32Ty();
-  Value* start = mask_bits32(mask_);
-  BasicBlock* before = b_.GetInsertBlock();
-  BasicBlock* loop = new_block(name + ".lane");
-  BasicBlock* done = new_block(name + ".done");
-  b_.CreateBr(loop);
-  b_.SetInsertPoint(loop);
-  PHINode* left = b_.CreatePHI(bits_type, 2);
-  left->addIncoming(start, before);
-  Value* lane = b_.CreateBinaryIntrinsic(Intrinsic::cttz, left, b_.getTrue());
-  body(b_.CreateZExt(lane, b_.getInt64Ty()));
-  Value* rest = b_.CreateAnd(left, b_.CreateSub(left, b_.getInt32(1)));
-  left->addIncoming(rest, b_.GetInsertBlock());
-  b_.CreateCondBr(b_.CreateICmpNE(rest, b_.getInt32(0)), loop, done);
-  b_.SetInsertPoint(done);
-}
-
-namespace {
-
-Value* apply(IRBuilder<>& b, AtomicRMWInst::BinOp op, Value* old, Value* value) {
-  switch (op) {
-    case AtomicRMWInst::Xchg: return value;
-    case AtomicRMWInst::Add: return b.CreateAdd(old, value);
-    case AtomicRMWInst::Sub: return b.CreateSub(old, value);
-    case AtomicRMWInst::And: return b.CreateAnd(old, value);
-    case AtomicRMWInst::Nand: return b.CreateNot(b.CreateAnd(old, value));
-    case AtomicRMWInst::Or: return b.CreateOr(old, value);
-    case AtomicRMWInst::Xor: return b.CreateXor(old, value);
-    case AtomicRMWInst::Max: return b.CreateBinaryIntrinsic(Intrinsic::smax, old, value);
-    case AtomicRMWInst::Min: return b.CreateBinaryIntrinsic(Intrinsic::smin, old, value);
-    case AtomicRMWInst::UMax: return b.CreateBinaryIntrinsic(Intrinsic::umax, old, value);
-    case AtomicRMWInst::UMin: return b.CreateBinaryIntrinsic(Intrinsic::umin, old, value);
-    case AtomicRMWInst::FAdd: return b.CreateFAdd(old, value);
-    case AtomicRMWInst::FSub: return b.CreateFSub(old, value);
-    case AtomicRMWInst::FMax: return b.CreateBinaryIntrinsic(Intrinsic::maxnum, old, value);
-    case AtomicRMWInst::FMin: return b.CreateBinaryIntrinsic(Intrinsic::minnum, old, value);
-    case AtomicRMWInst::UIncWrap: {
-      Value* next = b.CreateAdd(old, ConstantInt::get(old->getType(), 1));
-      return b.CreateSelect(b.CreateICmpUGE(old, value), Constant::getNullValue(old->getType()), next);
-    }
-    case AtomicRMWInst::UDecWrap: {
-      Value* next = b.CreateSub(old, ConstantInt::get(old->getType(), 1));
-      Value* wraps = b.CreateOr(b.CreateICmpEQ(old, Constant::getNullValue(old->getType())),
-                                b.CreateICmpUGT(old, value));
-      return b.CreateSelect(wraps, value, next);
-    }
-    default: return nullptr;
-  }
-}
-
-
-Constant* identity_of(AtomicRMWInst::BinOp op, Type* type) {
-  unsigned bits = type->getScalarSizeInBits();
-  switch (op) {
-    case AtomicRMWInst::And: case AtomicRMWInst::UMin: return Constant::getAllOnesValue(type);
-    case AtomicRMWInst::Max: return ConstantInt::get(type, APInt::getSignedMinValue(bits));
-    case AtomicRMWInst::Min: return ConstantInt::get(type, APInt::getSignedMaxValue(bits));
-    default: return Constant::getNullValue(type);
-  }
-}
-
-Intrinsic::ID reduction_of(AtomicRMWInst::BinOp op) {
-  switch (op) {
-    case AtomicRMWInst::Add: case AtomicRMWInst::Sub: return Intrinsic::vector_reduce_add;
-    case AtomicRMWInst::And: return Intrinsic::vector_reduce_and;
-    case AtomicRMWInst::Or: return Intrinsic::vector_reduce_or;
-    case AtomicRMWInst::Xor: return Intrinsic::vector_reduce_xor;
-    case AtomicRMWInst::Max: return Intrinsic::vector_reduce_smax;
-    case AtomicRMWInst::Min: return Intrinsic::vector_reduce_smin;
-    case AtomicRMWInst::UMax: return Intrinsic::vector_reduce_umax;
-    case AtomicRMWInst::UMin: return Intrinsic::vector_reduce_umin;
-    default: return Intrinsic::not_intrinsic;
-  }
-}
-
-}  // namespace
-
-// All lanes combine into one integer at one address and nobody wants the old value: one operation for the warp.
-Value* WarpEmitter::combine_first(const AtomicRMWInst& atomic) {
-  Intrinsic::ID reduction = reduction_of(atomic.getOperation());
-  if (!atomic.use_empty() || !shapes_.is_uniform(atomic.getPointerOperand()) || !atomic.getType()->isIntegerTy() ||
-      reduction == Intrinsic::not_intrinsic)
-    return nullptr;
-  Value* values = vector(atomic.getValOperand());
-  if (!full_) values = b_.CreateSelect(mask_, values, identity_of(atomic.getOperation(), values->getType()));
-  Value* combined = b_.CreateUnaryIntrinsic(reduction, values);
-  return splat(atomic_step(atomic, scalar(atomic.getPointerOperand()), combined, nullptr));
-}
-
-// One atomic operation of one lane. A block runs on one worker, so that its shared memory needs no lock.
-Value* WarpEmitter::atomic_step(const Instruction& instruction, Value* pointer, Value* a, Value* b) {
-  if (auto* exchange = dyn_cast<AtomicCmpXchgInst>(&instruction)) {
-    if (space_of(exchange->getPointerOperand()) != Space::global) {
-      Value* old = b_.CreateAlignedLoad(a->getType(), pointer, exchange->getAlign());
-      Value* equal = b_.CreateICmpEQ(old, a);
-      b_.CreateAlignedStore(b_.CreateSelect(equal, b, old), pointer, exchange->getAlign());
-      Value* result = PoisonValue::get(StructType::get(a->getType(), b_.getInt1Ty()));
-      return b_.CreateInsertValue(b_.CreateInsertValue(result, old, 0), equal, 1);
-    }
-    return b_.CreateAtomicCmpXchg(pointer, a, b, exchange->getAlign(), AtomicOrdering::SequentiallyConsistent,
-                                  AtomicOrdering::SequentiallyConsistent);
-  }
-  auto op = AtomicRMWInst::Add;
-  const Value* address = nullptr;
-  Align align(4);
-  if (auto* atomic = dyn_cast<AtomicRMWInst>(&instruction)) {
-    op = atomic->getOperation();
-    address = atomic->getPointerOperand();
-    align = atomic->getAlign();
-  } else {
-    auto& call = cast<CallInst>(instruction);
-    op = find_builtin(call)->detail == 0 ? AtomicRMWInst::UIncWrap : AtomicRMWInst::UDecWrap;
-    address = call.getArgOperand(0);
-  }
-  if (space_of(address) == Space::global)
-    return b_.CreateAtomicRMW(op, pointer, a, align, AtomicOrdering::SequentiallyConsistent);
-  Value* old = b_.CreateAlignedLoad(a->getType(), pointer, align);
-  Value* updated = apply(b_, op, old, a);
-  if (!updated) refuse(instruction, "this atomic operation is");
-  b_.CreateAlignedStore(updated, pointer, align);
-  return old;
-}
-
-Value* WarpEmitter::emit_atomic(const Instruction& instruction) {
-  if (auto* atomic = dyn_cast<AtomicRMWInst>(&instruction))
-    if (Value* combined = combine_first(*atomic)) return combined;
-  const Value* address = instruction.getOperand(0);
-  bool exchange = isa<AtomicCmpXchgInst>(instruction);
-  Value* pointers = lane_array(vector(address), "atomic.pointer");
-  Value* first_vector = vector(instruction.getOperand(1));
-  Type* type = cast<VectorType>(first_vector->getType())->getElementType();
-  Value* first = lane_array(first_vector, "atomic.value");
-  Value* second = exchange ? lane_array(vector(instruction.getOperand(2)), "atomic.new") : nullptr;
-  Value* old = stack_slot(ArrayType::get(type, width_), Align(64), "atomic.old");
-  Value* success = stack_slot(ArrayType::get(b_.getInt8Ty(), width_), Align(64), "atomic.success");
-  for_each_lane("atomic", [&](Value* lane) {
-    auto load = [&](Type* t, Value* array) { return b_.CreateLoad(t, lane_address(array, t, lane)); };
-    Value* pointer = load(b_.getPtrTy(), pointers);
-    Value* result = atomic_step(instruction, pointer, load(type, first), second ? load(type, second) : nullptr);
-    if (exchange) {
-      b_.CreateStore(b_.CreateZExt(b_.CreateExtractValue(result, 1), b_.getInt8Ty()),
-                     lane_address(success, b_.getInt8Ty(), lane));
-      result = b_.CreateExtractValue(result, 0);
-    }
-    b_.CreateStore(result, lane_address(old, type, lane));
-  });
-  Value* values = b_.CreateAlignedLoad(FixedVectorType::get(type, width_), old, Align(64));
-  if (!exchange) return values;
-  Value* flags = b_.CreateAlignedLoad(FixedVectorType::get(b_.getInt8Ty(), width_), success, Align(64));
-  Value* result = PoisonValue::get(lanes_type(instruction.getType()));
-  result = b_.CreateInsertValue(result, values, 0);
-  return b_.CreateInsertValue(result, b_.CreateTrunc(flags, mask_type()), 1);
-}
-
-void WarpEmitter::emit_copy(const CallInst& call, Builtin kind) {
-  Value* to = lane_array(vector(call.getArgOperand(0)), "copy.to");
-  Value* from_vector = vector(call.getArgOperand(1));
-  Type* from_type = cast<VectorType>(from_vector->getType())->getElementType();
-  Value* from = lane_array(from_vector, "copy.from");
-  Value* size = lane_array(vector(call.getArgOperand(2)), "copy.size");
-  Type* size_type = call.getArgOperand(2)->getType();
-  for_each_lane("copy", [&](Value* lane) {
-    Value* target = b_.CreateLoad(b_.getPtrTy(), lane_address(to, b_.getPtrTy(), lane));
-    Value* source = b_.CreateLoad(from_type, lane_address(from, from_type, lane));
-    Value* bytes = b_.CreateLoad(size_type, lane_address(size, size_type, lane));
-    if (kind == Builtin::fill) b_.CreateMemSet(target, source, bytes, MaybeAlign());
-    else if (kind == Builtin::move) b_.CreateMemMove(target, MaybeAlign(), source, MaybeAlign(), bytes);
-    else b_.CreateMemCpy(target, MaybeAlign(), source, MaybeAlign(), bytes);
-  });
 }
 
 }  // namespace td::softdev::simt

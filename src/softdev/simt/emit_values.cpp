@@ -41,7 +41,8 @@ AllocaInst* WarpEmitter::slot(const Instruction* value) {
   if (!made) {
     Type* type = value->getType();
     type = shapes_.of(value).kind == Shape::varying ? lanes_type(type) : host_type(type);
-    made = stack_slot(type, function_->getParent()->getDataLayout().getPrefTypeAlign(type), value->getName());
+    made = stack_slot(type, function_->getParent()->getDataLayout().getPrefTypeAlign(type),
+                      value->getName());
   }
   return made;
 }
@@ -92,7 +93,8 @@ Value* WarpEmitter::splat(Value* scalar) {
 
 Constant* WarpEmitter::lane_constants(Type* type, const Shape& shape) const {
   SmallVector<Constant*> lanes;
-  for (std::int64_t lane : shape.lanes) lanes.push_back(ConstantInt::get(type, static_cast<std::uint64_t>(lane), true));
+  for (std::int64_t lane : shape.lanes)
+    lanes.push_back(ConstantInt::get(type, static_cast<std::uint64_t>(lane), true));
   return ConstantVector::get(lanes);
 }
 
@@ -113,8 +115,10 @@ void WarpEmitter::emit_instruction(const Instruction& instruction) {
   if (instruction.getType()->isVectorTy()) refuse(instruction, "a vector value in this place is");
   if (auto* load = dyn_cast<LoadInst>(&instruction)) return define(instruction, emit_load(*load));
   if (auto* store = dyn_cast<StoreInst>(&instruction)) return emit_store(*store);
-  if (auto* array = dyn_cast<AllocaInst>(&instruction)) return define(instruction, emit_local_array(*array));
-  if (isa<AtomicRMWInst, AtomicCmpXchgInst>(instruction)) return define(instruction, emit_atomic(instruction));
+  if (auto* array = dyn_cast<AllocaInst>(&instruction))
+    return define(instruction, emit_local_array(*array));
+  if (isa<AtomicRMWInst, AtomicCmpXchgInst>(instruction))
+    return define(instruction, emit_atomic(instruction));
   if (isa<FenceInst>(instruction)) {
     b_.CreateFence(AtomicOrdering::SequentiallyConsistent);
     return;
@@ -136,8 +140,9 @@ Value* WarpEmitter::emit_operation(const Instruction& instruction, bool as_vecto
   if (auto* gep = dyn_cast<GetElementPtrInst>(&instruction)) return emit_address(*gep, as_vector);
   if (auto* select = dyn_cast<SelectInst>(&instruction)) return emit_select(*select, as_vector);
   if (auto* compare = dyn_cast<CmpInst>(&instruction)) {
-    Value* result = b_.CreateCmp(compare->getPredicate(), operand(compare->getOperand(0), as_vector),
-                                 operand(compare->getOperand(1), as_vector));
+    Value* result =
+        b_.CreateCmp(compare->getPredicate(), operand(compare->getOperand(0), as_vector),
+                     operand(compare->getOperand(1), as_vector));
     if (auto* made = dyn_cast<FCmpInst>(result)) made->copyFastMathFlags(compare);
     return result;
   }
@@ -146,12 +151,15 @@ Value* WarpEmitter::emit_operation(const Instruction& instruction, bool as_vecto
     if (auto* made = dyn_cast<Instruction>(result)) made->copyFastMathFlags(&instruction);
     return result;
   }
-  if (isa<FreezeInst>(instruction)) return b_.CreateFreeze(operand(instruction.getOperand(0), as_vector));
+  if (isa<FreezeInst>(instruction))
+    return b_.CreateFreeze(operand(instruction.getOperand(0), as_vector));
   if (auto* extract = dyn_cast<ExtractValueInst>(&instruction))
-    return b_.CreateExtractValue(operand(extract->getAggregateOperand(), as_vector), extract->getIndices());
+    return b_.CreateExtractValue(operand(extract->getAggregateOperand(), as_vector),
+                                 extract->getIndices());
   if (auto* insert = dyn_cast<InsertValueInst>(&instruction))
     return b_.CreateInsertValue(operand(insert->getAggregateOperand(), as_vector),
-                                operand(insert->getInsertedValueOperand(), as_vector), insert->getIndices());
+                                operand(insert->getInsertedValueOperand(), as_vector),
+                                insert->getIndices());
   refuse(instruction, std::string("the operation `") + instruction.getOpcodeName() + "` is");
 }
 
@@ -163,13 +171,15 @@ Value* WarpEmitter::emit_binary(const BinaryOperator& op, bool as_vector) {
   auto* made = dyn_cast<Instruction>(result);
   if (!made) return result;
   if (isa<FPMathOperator>(op)) made->copyFastMathFlags(&op);
-  // The scalar of an offset-shaped value stands for a lane that may be dead: it keeps no promise about overflow.
+  // The scalar of an offset-shaped value stands for a lane that may be dead: it keeps no promise
+  // about overflow.
   if (as_vector && op.getType()->isIntegerTy()) made->copyIRFlags(&op);
   return result;
 }
 
-// x86 has no vector division of integers. Quotients of 32-bit numbers are exact in double precision: a quotient that is not
-// an integer is at least 2^-32 (relative) away from the next one, far more than the rounding error of 2^-53.
+// x86 has no vector division of integers. Quotients of 32-bit numbers are exact in double
+// precision: a quotient that is not an integer is at least 2^-32 (relative) away from the next one,
+// far more than the rounding error of 2^-53.
 Value* WarpEmitter::emit_vector_division(const BinaryOperator& op, Value* x, Value* y) {
   bool is_signed = op.getOpcode() == Instruction::SDiv || op.getOpcode() == Instruction::SRem;
   bool remainder = op.getOpcode() == Instruction::SRem || op.getOpcode() == Instruction::URem;
@@ -221,12 +231,14 @@ Value* no_wrap_check(IRBuilder<>& b, Value* base, const Shape& shape, bool is_si
 }
 
 Value* WarpEmitter::emit_select(const SelectInst& select, bool as_vector) {
-  Value* condition = operand(select.getCondition(), as_vector && !shapes_.is_uniform(select.getCondition()));
+  Value* condition =
+      operand(select.getCondition(), as_vector && !shapes_.is_uniform(select.getCondition()));
   Value* yes = operand(select.getTrueValue(), as_vector);
   Value* no = operand(select.getFalseValue(), as_vector);
   if (yes->getType()->isStructTy()) refuse(select, "a choice between structures is");
   Value* result = b_.CreateSelect(condition, yes, no);
-  if (auto* made = dyn_cast<Instruction>(result); made && isa<FPMathOperator>(made) && isa<FPMathOperator>(select))
+  if (auto* made = dyn_cast<Instruction>(result);
+      made && isa<FPMathOperator>(made) && isa<FPMathOperator>(select))
     made->copyFastMathFlags(&select);
   return result;
 }
@@ -235,18 +247,22 @@ Value* WarpEmitter::emit_select(const SelectInst& select, bool as_vector) {
 Value* WarpEmitter::emit_address(const GetElementPtrInst& gep, bool as_vector) {
   MapVector<Value*, APInt> variable;
   APInt constant(64, 0);
-  if (!gep.collectOffset(data_, 64, variable, constant)) refuse(gep, "this kind of address computation is");
+  if (!gep.collectOffset(data_, 64, variable, constant))
+    refuse(gep, "this kind of address computation is");
   const Value* pointer = gep.getPointerOperand();
   Value* uniform_part = ConstantInt::get(b_.getInt64Ty(), constant);
   Value* lane_part = nullptr;
   for (auto& [index, scale] : variable) {
     bool lanes = as_vector && !shapes_.is_uniform(index);
     Value* value = operand(index, lanes);
-    Type* wide = lanes ? static_cast<Type*>(FixedVectorType::get(b_.getInt64Ty(), width_)) : b_.getInt64Ty();
+    Type* wide =
+        lanes ? static_cast<Type*>(FixedVectorType::get(b_.getInt64Ty(), width_)) : b_.getInt64Ty();
     value = b_.CreateSExtOrTrunc(value, wide);
     if (!scale.isOne()) value = b_.CreateMul(value, ConstantInt::get(wide, scale));
-    if (!lanes) uniform_part = b_.CreateAdd(uniform_part, value);
-    else lane_part = lane_part ? b_.CreateAdd(lane_part, value) : value;
+    if (!lanes)
+      uniform_part = b_.CreateAdd(uniform_part, value);
+    else
+      lane_part = lane_part ? b_.CreateAdd(lane_part, value) : value;
   }
   if (!as_vector) return b_.CreateGEP(b_.getInt8Ty(), scalar(pointer), uniform_part);
   Value* base = operand(pointer, !shapes_.is_uniform(pointer));
@@ -259,31 +275,40 @@ Value* WarpEmitter::emit_local_array(const AllocaInst& array) {
   AllocaInst*& made = arrays_[&array];
   std::uint64_t bytes = (local_stride(array, data_) * width_ + 63) / 64 * 64;
   if (!made) {
-    if (!isa<ConstantInt>(array.getArraySize())) refuse(array, "a local array whose size is not constant (alloca) is");
+    if (!isa<ConstantInt>(array.getArraySize()))
+      refuse(array, "a local array whose size is not constant (alloca) is");
     Align align = std::max(array.getAlign(), Align(64));
     if (launch_.warp_count) {
       // Lives across phases: a piece for each warp of the block.
       IRBuilder<> b(function_->getEntryBlock().getTerminator());
-      made = b.CreateAlloca(ArrayType::get(b.getInt8Ty(), bytes), launch_.warp_count, array.getName());
+      made =
+          b.CreateAlloca(ArrayType::get(b.getInt8Ty(), bytes), launch_.warp_count, array.getName());
       made->setAlignment(align);
     } else {
       made = stack_slot(ArrayType::get(b_.getInt8Ty(), bytes), align, array.getName());
     }
   }
   if (!launch_.warp_count) return made;
-  Value* offset = b_.CreateMul(b_.CreateZExt(launch_.warp_number, b_.getInt64Ty()), b_.getInt64(bytes));
+  Value* offset =
+      b_.CreateMul(b_.CreateZExt(launch_.warp_number, b_.getInt64Ty()), b_.getInt64(bytes));
   return b_.CreateGEP(b_.getInt8Ty(), made, offset);
 }
 
-VectorType* WarpEmitter::mask_type() const { return FixedVectorType::get(Type::getInt1Ty(context_), width_); }
+VectorType* WarpEmitter::mask_type() const {
+  return FixedVectorType::get(Type::getInt1Ty(context_), width_);
+}
 
 Constant* WarpEmitter::full_mask() const { return Constant::getAllOnesValue(mask_type()); }
 
 Value* WarpEmitter::mask_bits(Value* mask) { return b_.CreateBitCast(mask, b_.getIntNTy(width_)); }
 
-Value* WarpEmitter::mask_bits32(Value* mask) { return b_.CreateZExt(mask_bits(mask), b_.getInt32Ty()); }
+Value* WarpEmitter::mask_bits32(Value* mask) {
+  return b_.CreateZExt(mask_bits(mask), b_.getInt32Ty());
+}
 
-Value* WarpEmitter::any(Value* mask) { return b_.CreateICmpNE(mask_bits(mask), b_.getIntN(width_, 0)); }
+Value* WarpEmitter::any(Value* mask) {
+  return b_.CreateICmpNE(mask_bits(mask), b_.getIntN(width_, 0));
+}
 
 Value* WarpEmitter::all(Value* mask) {
   return b_.CreateICmpEQ(mask_bits(mask), Constant::getAllOnesValue(b_.getIntNTy(width_)));

@@ -1,7 +1,9 @@
-// Warp-level operations. The vector is the warp: 32 lanes, so that lane numbers are vector positions.
+// Warp-level operations. The vector is the warp: 32 lanes, so that lane numbers are vector
+// positions.
 //
-// Lanes that take part: those alive here and named by the member mask. A source lane that is not alive gives an undefined
-// value in CUDA; here it gives whatever the register holds (frozen, so that it is at least one value).
+// Lanes that take part: those alive here and named by the member mask. A source lane that is not
+// alive gives an undefined value in CUDA; here it gives whatever the register holds (frozen, so
+// that it is at least one value).
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsX86.h>
@@ -15,23 +17,31 @@ using namespace llvm;
 
 Value* WarpEmitter::emit_warp_op(const CallInst& call, const BuiltinRow& row) {
   switch (row.kind) {
-    case Builtin::shuffle: return emit_shuffle(call, row.detail, nullptr);
+    case Builtin::shuffle:
+      return emit_shuffle(call, row.detail, nullptr);
     case Builtin::shuffle_pair: {
       Value* in_range = nullptr;
       Value* value = emit_shuffle(call, row.detail, &in_range);
       Value* pair = b_.CreateInsertValue(PoisonValue::get(lanes_type(call.getType())), value, 0);
       return b_.CreateInsertValue(pair, in_range, 1);
     }
-    case Builtin::vote: return emit_vote(call, row.detail);
-    case Builtin::ballot: return emit_ballot(call);
-    case Builtin::match_any: return emit_match_any(call);
-    case Builtin::match_all: return emit_match_all(call);
-    case Builtin::reduce: return emit_reduce(call, row.detail);
-    default: return mask_bits32(mask_);
+    case Builtin::vote:
+      return emit_vote(call, row.detail);
+    case Builtin::ballot:
+      return emit_ballot(call);
+    case Builtin::match_any:
+      return emit_match_any(call);
+    case Builtin::match_all:
+      return emit_match_all(call);
+    case Builtin::reduce:
+      return emit_reduce(call, row.detail);
+    default:
+      return mask_bits32(mask_);
   }
 }
 
-// PTX's definition of shfl.sync, for all lanes at once. Constants fold, so that constant distances become shuffles.
+// PTX's definition of shfl.sync, for all lanes at once. Constants fold, so that constant distances
+// become shuffles.
 Value* WarpEmitter::emit_shuffle(const CallInst& call, int mode, Value** in_range) {
   auto number = [&](unsigned n) { return splat(b_.getInt32(n)); };
   Value* values = b_.CreateFreeze(vector(call.getArgOperand(1)));
@@ -56,7 +66,8 @@ Value* WarpEmitter::emit_shuffle(const CallInst& call, int mode, Value** in_rang
   if (auto* constant = dyn_cast<Constant>(source)) {
     SmallVector<int> lanes;
     for (unsigned l = 0; l < width_; ++l)
-      lanes.push_back(static_cast<int>(cast<ConstantInt>(constant->getAggregateElement(l))->getZExtValue()));
+      lanes.push_back(
+          static_cast<int>(cast<ConstantInt>(constant->getAggregateElement(l))->getZExtValue()));
     return b_.CreateShuffleVector(values, lanes);
   }
   return permute(values, source);
@@ -88,7 +99,8 @@ Value* WarpEmitter::permute(Value* values, Value* sources) {
     Value* block = b_.CreateLShr(index, 3);
     Value* result = nullptr;
     for (unsigned source = 0; source < width_ / 8; ++source) {
-      Value* moved = b_.CreateIntrinsic(Intrinsic::x86_avx2_permd, {}, {part_of(bits, source), within});
+      Value* moved =
+          b_.CreateIntrinsic(Intrinsic::x86_avx2_permd, {}, {part_of(bits, source), within});
       Value* here = b_.CreateICmpEQ(block, b_.CreateVectorSplat(8, b_.getInt32(source)));
       result = result ? b_.CreateSelect(here, moved, result) : moved;
     }
@@ -107,7 +119,8 @@ Value* WarpEmitter::emit_vote(const CallInst& call, int mode) {
   bool lanes = !shapes_.is_uniform(call.getArgOperand(0));
   auto spread = [&](Value* bits) { return lanes ? splat(bits) : bits; };
   Value* members = b_.CreateAnd(operand(call.getArgOperand(0), lanes), spread(mask_bits32(mask_)));
-  Value* yes = b_.CreateAnd(members, spread(mask_bits32(both(mask_, vector(call.getArgOperand(1))))));
+  Value* yes =
+      b_.CreateAnd(members, spread(mask_bits32(both(mask_, vector(call.getArgOperand(1))))));
   Constant* none = Constant::getNullValue(members->getType());
   Value* all_agree = b_.CreateICmpEQ(yes, members);
   if (mode == 0) return all_agree;
@@ -154,7 +167,8 @@ Value* WarpEmitter::emit_match_all(const CallInst& call) {
   Value* members = vector(call.getArgOperand(0));
   Value* values = b_.CreateFreeze(vector(call.getArgOperand(1)));
   Value* lane = b_.CreateBinaryIntrinsic(Intrinsic::cttz, mask_bits32(mask_), b_.getTrue());
-  Value* differs = both(mask_, b_.CreateICmpNE(values, splat(b_.CreateExtractElement(values, lane))));
+  Value* differs =
+      both(mask_, b_.CreateICmpNE(values, splat(b_.CreateExtractElement(values, lane))));
   Value* same = b_.CreateNot(any(differs));
   Value* alive = b_.CreateAnd(members, splat(mask_bits32(mask_)));
   Value* bits = b_.CreateSelect(same, alive, Constant::getNullValue(alive->getType()));
@@ -168,10 +182,12 @@ Value* WarpEmitter::emit_reduce(const CallInst& call, int op) {
       Intrinsic::vector_reduce_xor,  Intrinsic::vector_reduce_umin, Intrinsic::vector_reduce_umax,
       Intrinsic::vector_reduce_smin, Intrinsic::vector_reduce_smax};
   static constexpr std::uint32_t identities[] = {0, ~0u, 0, 0, ~0u, 0, 0x7fffffffu, 0x80000000u};
-  if (!shapes_.is_uniform(call.getArgOperand(1))) refuse(call, "a warp reduction with a member mask that varies is");
+  if (!shapes_.is_uniform(call.getArgOperand(1)))
+    refuse(call, "a warp reduction with a member mask that varies is");
   Value* members = b_.CreateBitCast(scalar(call.getArgOperand(1)), mask_type());
   Value* takes_part = both(mask_, members);
-  Value* values = b_.CreateSelect(takes_part, vector(call.getArgOperand(0)), splat(b_.getInt32(identities[op])));
+  Value* values = b_.CreateSelect(takes_part, vector(call.getArgOperand(0)),
+                                  splat(b_.getInt32(identities[op])));
   return b_.CreateUnaryIntrinsic(reductions[op], values);
 }
 

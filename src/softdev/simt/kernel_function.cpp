@@ -1,10 +1,12 @@
 // The generated function of a kernel is a loop over consecutive threads of a block:
 //
-//   range(block, begin, end):  t = begin;  while (t < end) { n = lanes of the next warp; body(t, n); t += n; }
+//   range(block, begin, end):  t = begin;  while (t < end) { n = lanes of the next warp; body(t,
+//   n); t += n; }
 //
-// Without warp-level operations and barriers the grouping of threads is free: a "warp" is then a piece of one row of the block, at
-// most W threads, so that threadIdx.y and .z are uniform and threadIdx.x is contiguous whatever the block's shape. With
-// them a warp is what CUDA says, 32 threads in linear order, and there is one body for each layout of a warp in the block.
+// Without warp-level operations and barriers the grouping of threads is free: a "warp" is then a
+// piece of one row of the block, at most W threads, so that threadIdx.y and .z are uniform and
+// threadIdx.x is contiguous whatever the block's shape. With them a warp is what CUDA says, 32
+// threads in linear order, and there is one body for each layout of a warp in the block.
 #include "softdev/simt/kernel_function.h"
 
 #include <llvm/IR/Constants.h>
@@ -21,34 +23,41 @@ using namespace llvm;
 
 namespace {
 
-
 bool uses_thread_y(const Function& kernel) {
   for (const Instruction& instruction : instructions(kernel))
     if (auto* call = dyn_cast<CallInst>(&instruction))
-      if (const BuiltinRow* row = find_builtin(*call); row && row->kind == Builtin::thread_y) return true;
+      if (const BuiltinRow* row = find_builtin(*call); row && row->kind == Builtin::thread_y)
+        return true;
   return false;
 }
 
 class RangeBuilder {
  public:
   RangeBuilder(KernelContext& kernel, unsigned width, bool phased, Function* function)
-      : kernel_(kernel), width_(width), phased_(phased),
-        whole_warps_(kernel.needs_full_warp || (kernel.has_barrier && !phased)), function_(function),
+      : kernel_(kernel),
+        width_(width),
+        phased_(phased),
+        whole_warps_(kernel.needs_full_warp || (kernel.has_barrier && !phased)),
+        function_(function),
         b_(function->getContext()),
-        dominators_(*kernel.thread), loops_(dominators_) {}
+        dominators_(*kernel.thread),
+        loops_(dominators_) {}
 
   void build() {
     LLVMContext& context = function_->getContext();
     auto block = [&](const char* name) { return BasicBlock::Create(context, name, function_); };
-    BasicBlock *entry = block("td.entry"), *round = block("td.round"), *loop = block("td.warp"), *next = block("td.next");
-    BasicBlock *finished = block("td.finished"), *swept = block("td.swept"), *done = block("td.done");
+    BasicBlock *entry = block("td.entry"), *round = block("td.round"), *loop = block("td.warp"),
+               *next = block("td.next");
+    BasicBlock *finished = block("td.finished"), *swept = block("td.swept"),
+               *done = block("td.done");
     b_.SetInsertPoint(entry);
     load_launch();
     Value* begin = function_->getArg(1);
     Value* end = function_->getArg(2);
     Value *bx = launch_.block_dim[0], *by = launch_.block_dim[1];
     Value* row = b_.CreateUDiv(begin, bx);
-    Value* start[4] = {b_.CreateURem(begin, bx), b_.CreateURem(row, by), b_.CreateUDiv(row, by), begin};
+    Value* start[4] = {b_.CreateURem(begin, bx), b_.CreateURem(row, by), b_.CreateUDiv(row, by),
+                       begin};
     if (phased_) prepare_phases(end);
     b_.CreateCondBr(b_.CreateICmpULT(begin, end), round, done);
 
@@ -67,8 +76,10 @@ class RangeBuilder {
     PHINode* number = b_.CreatePHI(b_.getInt32Ty(), 2);
     number->addIncoming(b_.getInt32(0), round);
     if (phased_) launch_.warp_number = number;
-    if (whole_warps_) emit_warps(end, finished);
-    else emit_rows(end, finished);
+    if (whole_warps_)
+      emit_warps(end, finished);
+    else
+      emit_rows(end, finished);
 
     b_.SetInsertPoint(finished);
     b_.CreateBr(next);
@@ -76,8 +87,11 @@ class RangeBuilder {
     number->addIncoming(b_.CreateAdd(number, b_.getInt32(1)), next);
     advance(phis, end, loop, next, swept);
     b_.SetInsertPoint(swept);
-    if (phased_) b_.CreateCondBr(b_.CreateTrunc(b_.CreateLoad(b_.getInt8Ty(), pending_), b_.getInt1Ty()), round, done);
-    else b_.CreateBr(done);
+    if (phased_)
+      b_.CreateCondBr(b_.CreateTrunc(b_.CreateLoad(b_.getInt8Ty(), pending_), b_.getInt1Ty()),
+                      round, done);
+    else
+      b_.CreateBr(done);
     b_.SetInsertPoint(done);
     b_.CreateRetVoid();
   }
@@ -115,8 +129,8 @@ class RangeBuilder {
     }
   }
 
-  // State of the whole block. Its address goes into the dispatch marker, so that it stays in memory until the phases exist:
-  // unlike all other values it is not one warp's.
+  // State of the whole block. Its address goes into the dispatch marker, so that it stays in memory
+  // until the phases exist: unlike all other values it is not one warp's.
   void prepare_phases(Value* end) {
     pending_ = b_.CreateAlloca(ArrayType::get(b_.getInt32Ty(), 7), nullptr, "phase.state");
     for (unsigned kind = 0; kind < 3; ++kind) {
@@ -128,7 +142,8 @@ class RangeBuilder {
       return b_.CreateUDiv(b_.CreateAdd(threads, b_.getInt32(width_ - 1)), b_.getInt32(width_));
     };
     Value* rows = b_.CreateMul(launch_.block_dim[1], launch_.block_dim[2]);
-    launch_.warp_count = whole_warps_ ? pieces(end) : b_.CreateMul(rows, pieces(launch_.block_dim[0]));
+    launch_.warp_count =
+        whole_warps_ ? pieces(end) : b_.CreateMul(rows, pieces(launch_.block_dim[0]));
   }
 
   void start_round() {
@@ -142,8 +157,8 @@ class RangeBuilder {
   // From here on a warp may go on somewhere else.
   void mark_dispatch() {
     if (!phased_) return;
-    FunctionCallee dispatch = kernel_.host->getOrInsertFunction(phase_dispatch_marker, b_.getVoidTy(), b_.getInt32Ty(),
-                                                                b_.getInt32Ty(), b_.getPtrTy());
+    FunctionCallee dispatch = kernel_.host->getOrInsertFunction(
+        phase_dispatch_marker, b_.getVoidTy(), b_.getInt32Ty(), b_.getInt32Ty(), b_.getPtrTy());
     b_.CreateCall(dispatch, {launch_.warp_number, launch_.warp_count, pending_});
   }
 
@@ -151,7 +166,8 @@ class RangeBuilder {
     Value* holds = b_.getTrue();
     for (const NoWrap& assumption : shapes.assumptions()) {
       Value* base = emitter.entry_value(assumption.value, b_);
-      holds = b_.CreateAnd(holds, no_wrap_check(b_, base, shapes.of(assumption.value), assumption.is_signed));
+      holds = b_.CreateAnd(
+          holds, no_wrap_check(b_, base, shapes.of(assumption.value), assumption.is_signed));
     }
     return holds;
   }
@@ -163,7 +179,8 @@ class RangeBuilder {
     ControlPlan plan(*kernel_.thread, shapes, dominators_, loops_);
     WarpEmitter emitter(kernel_, shapes, plan, launch_, function_);
     Value* in_row = b_.CreateSub(launch_.block_dim[0], launch_.thread[0]);
-    Value* lanes = b_.CreateBinaryIntrinsic(Intrinsic::umin, in_row, b_.CreateSub(end, launch_.first));
+    Value* lanes =
+        b_.CreateBinaryIntrinsic(Intrinsic::umin, in_row, b_.CreateSub(end, launch_.first));
     lanes = b_.CreateBinaryIntrinsic(Intrinsic::umin, lanes, b_.getInt32(width_));
     Value* holds = assumptions_hold(emitter, shapes);
     launch_.lanes = b_.CreateSelect(holds, lanes, b_.getInt32(1));
@@ -189,7 +206,8 @@ class RangeBuilder {
   void emit_warps(Value* end, BasicBlock* next) {
     auto number = [&](unsigned n) { return b_.getInt32(n); };
     Value *bx = launch_.block_dim[0], *x = launch_.thread[0];
-    launch_.lanes = b_.CreateBinaryIntrinsic(Intrinsic::umin, b_.CreateSub(end, launch_.first), number(width_));
+    launch_.lanes =
+        b_.CreateBinaryIntrinsic(Intrinsic::umin, b_.CreateSub(end, launch_.first), number(width_));
     mark_dispatch();
     auto other = [&] { return BasicBlock::Create(function_->getContext(), "layout", function_); };
     Value* in_row = b_.CreateAnd(b_.CreateICmpULE(b_.CreateAdd(x, launch_.lanes), bx),
@@ -240,7 +258,8 @@ class RangeBuilder {
   Value* pending_ = nullptr;
 };
 
-// A rough count of 32-bit values that are alive in one block: decides how many lanes fit into the registers.
+// A rough count of 32-bit values that are alive in one block: decides how many lanes fit into the
+// registers.
 unsigned register_pressure(const Function& kernel) {
   unsigned most = 0;
   for (const BasicBlock& block : kernel) {
@@ -249,7 +268,8 @@ unsigned register_pressure(const Function& kernel) {
     for (const Instruction& instruction : block) {
       ++position;
       for (const Use& use : instruction.operands())
-        if (auto* value = dyn_cast<Instruction>(use.get()); value && value->getParent() == &block) last_use[value] = position;
+        if (auto* value = dyn_cast<Instruction>(use.get()); value && value->getParent() == &block)
+          last_use[value] = position;
     }
     SmallVector<unsigned> ends;
     position = 0;
@@ -265,7 +285,8 @@ unsigned register_pressure(const Function& kernel) {
 }
 
 unsigned choose_width(const KernelContext& kernel) {
-  unsigned size = kernel.thread->getInstructionCount(), pressure = register_pressure(*kernel.thread);
+  unsigned size = kernel.thread->getInstructionCount(),
+           pressure = register_pressure(*kernel.thread);
   if (size > 400 || pressure > 7) return 8;
   // Rows of two-dimensional blocks are often 16 long.
   if (size > 120 || pressure > 3 || uses_thread_y(*kernel.thread)) return 16;
@@ -273,7 +294,8 @@ unsigned choose_width(const KernelContext& kernel) {
 }
 
 // void name(BlockFrame*, more…)
-Function* make_function(Module& host, const std::string& name, ArrayRef<Type*> more, bool external) {
+Function* make_function(Module& host, const std::string& name, ArrayRef<Type*> more,
+                        bool external) {
   SmallVector<Type*> params{PointerType::get(host.getContext(), 0)};
   params.append(more.begin(), more.end());
   auto linkage = external ? GlobalValue::ExternalLinkage : GlobalValue::InternalLinkage;
@@ -313,7 +335,8 @@ class Wrappers {
   void warp(Function* function) {
     open(function);
     Value *block = function->getArg(0), *first = function->getArg(1);
-    Value* end = b_.CreateBinaryIntrinsic(Intrinsic::umin, b_.CreateAdd(first, b_.getInt32(32)), threads(block));
+    Value* end = b_.CreateBinaryIntrinsic(Intrinsic::umin, b_.CreateAdd(first, b_.getInt32(32)),
+                                          threads(block));
     b_.CreateCall(range_, {block, first, end});
     b_.CreateRetVoid();
   }
@@ -325,14 +348,16 @@ class Wrappers {
   // The first warp runs the whole block.
   void first_warp(Function* function) {
     open(function);
-    Value* all = b_.CreateSelect(b_.CreateICmpEQ(function->getArg(1), b_.getInt32(0)), threads(function->getArg(0)),
-                                 b_.getInt32(0));
+    Value* all = b_.CreateSelect(b_.CreateICmpEQ(function->getArg(1), b_.getInt32(0)),
+                                 threads(function->getArg(0)), b_.getInt32(0));
     b_.CreateCall(range_, {function->getArg(0), b_.getInt32(0), all});
     b_.CreateRetVoid();
   }
 
  private:
-  void open(Function* function) { b_.SetInsertPoint(BasicBlock::Create(function->getContext(), "", function)); }
+  void open(Function* function) {
+    b_.SetInsertPoint(BasicBlock::Create(function->getContext(), "", function));
+  }
   Value* load(Type* type, Value* base, std::size_t offset) {
     return b_.CreateLoad(type, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), base, offset));
   }
@@ -363,8 +388,10 @@ KernelFunctions build_kernel(KernelContext& kernel, unsigned width, bool stackfu
   RangeBuilder(kernel, made.width, made.phased, range).build();
   Wrappers wrappers(host, range);
   Function* warp = make_function(host, made.warp_symbol, {i32}, true);
-  if (made.phased) wrappers.first_warp(warp);
-  else wrappers.warp(warp);
+  if (made.phased)
+    wrappers.first_warp(warp);
+  else
+    wrappers.warp(warp);
   if (kernel.has_barrier && !made.phased) return made;
   made.block_symbol = "td_block." + name;
   wrappers.block(make_function(host, made.block_symbol, {}, true));

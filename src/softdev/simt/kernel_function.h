@@ -1,4 +1,5 @@
-// From a prepared kernel to host functions: the warp function and the block function of kernel_abi.h.
+// From a prepared kernel to host functions: the warp function and the block function of
+// kernel_abi.h.
 #pragma once
 
 #include "softdev/simt/warp_emitter.h"
@@ -8,7 +9,7 @@ namespace td::softdev::simt {
 struct KernelFunctions {
   std::string warp_symbol, block_symbol, range_symbol;
   unsigned width = 32;
-  bool phased = false;             // barriers are phases of the block function (phases.h)
+  bool phased = false;              // barriers are phases of the block function (phases.h)
   std::uint64_t warps_at_most = 0;  // of a block, when phased
 };
 

@@ -23,7 +23,8 @@ class DataWriter {
   void write(const Constant* value, std::uint64_t at) {
     if (value->isNullValue() || isa<UndefValue>(value)) return;
     if (auto* number = dyn_cast<ConstantInt>(value)) return bits(number->getValue(), at);
-    if (auto* number = dyn_cast<ConstantFP>(value)) return bits(number->getValueAPF().bitcastToAPInt(), at);
+    if (auto* number = dyn_cast<ConstantFP>(value))
+      return bits(number->getValueAPF().bitcastToAPInt(), at);
     if (auto* data = dyn_cast<ConstantDataSequential>(value)) return sequence(data, at);
     if (isa<ConstantAggregate>(value)) return aggregate(value, at);
     pointer(value, at);
@@ -38,7 +39,8 @@ class DataWriter {
   }
   void sequence(const ConstantDataSequential* data, std::uint64_t at) {
     std::uint64_t step = data->getElementByteSize();
-    for (unsigned i = 0; i < data->getNumElements(); ++i) write(data->getElementAsConstant(i), at + i * step);
+    for (unsigned i = 0; i < data->getNumElements(); ++i)
+      write(data->getElementAsConstant(i), at + i * step);
   }
   void aggregate(const Constant* value, std::uint64_t at) {
     for (unsigned i = 0; i < value->getNumOperands(); ++i) {
@@ -55,8 +57,9 @@ class DataWriter {
     const Value* base = value->stripAndAccumulateConstantOffsets(layout_, offset, true);
     auto* variable = dyn_cast<GlobalVariable>(base);
     if (!variable || !segment_.offsets.count(variable))
-      throw Unsupported("the initial value of a __device__ variable needs an address that is only known on a GPU "
-                        "(a function or shared variable): not supported on the software device yet");
+      throw Unsupported(
+          "the initial value of a __device__ variable needs an address that is only known on a GPU "
+          "(a function or shared variable): not supported on the software device yet");
     reply_.data_pointers.push_back({at, segment_.offsets.lookup(variable) + offset.getSExtValue()});
   }
 
@@ -69,7 +72,9 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + 
 
 }  // namespace
 
-bool is_shared(const llvm::GlobalVariable& variable) { return variable.getAddressSpace() == shared_space; }
+bool is_shared(const llvm::GlobalVariable& variable) {
+  return variable.getAddressSpace() == shared_space;
+}
 
 DataSegment lay_out_data(Module& module, LowerReply& reply) {
   const DataLayout& layout = module.getDataLayout();
@@ -81,11 +86,13 @@ DataSegment lay_out_data(Module& module, LowerReply& reply) {
       throw Unsupported("variable `" + variable.getName().str() +
                         "` is declared but not defined: define it in the same source");
     std::uint64_t bytes = layout.getTypeAllocSize(variable.getValueType());
-    std::uint64_t align = std::max<std::uint64_t>(variable.getAlign().valueOrOne().value(), bytes >= 32 ? 32 : 1);
+    std::uint64_t align =
+        std::max<std::uint64_t>(variable.getAlign().valueOrOne().value(), bytes >= 32 ? 32 : 1);
     size = round_up(size, align);
     segment.offsets[&variable] = size;
     if (!variable.hasPrivateLinkage())
-      reply.globals.push_back({variable.getName().str(), size, bytes, variable.getAddressSpace() == 4});
+      reply.globals.push_back(
+          {variable.getName().str(), size, bytes, variable.getAddressSpace() == 4});
     size += std::max<std::uint64_t>(bytes, 1);
   }
   reply.data.assign(size, '\0');
@@ -109,7 +116,8 @@ SharedLayout lay_out_shared(const Function& kernel) {
         dynamic.push_back(variable);
         continue;
       }
-      std::uint64_t align = std::max<std::uint64_t>(variable->getAlign().valueOrOne().value(), bytes >= 32 ? 32 : 8);
+      std::uint64_t align =
+          std::max<std::uint64_t>(variable->getAlign().valueOrOne().value(), bytes >= 32 ? 32 : 8);
       size = round_up(size, align);
       shared.offsets[variable] = size;
       size += bytes;
@@ -126,7 +134,8 @@ std::vector<ParamLayout> lay_out_params(const Function& kernel, std::uint32_t& t
   for (const Argument& argument : kernel.args()) {
     Type* type = argument.hasByValAttr() ? argument.getParamByValType() : argument.getType();
     std::uint64_t align = layout.getABITypeAlign(type).value();
-    if (argument.hasByValAttr()) align = std::max<std::uint64_t>(align, argument.getParamAlign().valueOrOne().value());
+    if (argument.hasByValAttr())
+      align = std::max<std::uint64_t>(align, argument.getParamAlign().valueOrOne().value());
     std::uint64_t size = layout.getTypeAllocSize(type);
     at = round_up(at, align);
     params.push_back({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(size),

@@ -1,4 +1,5 @@
-// Where things live: kernel parameters, shared variables of a kernel, and the module's data segment.
+// Where things live: kernel parameters, shared variables of a kernel, and the module's data
+// segment.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
@@ -8,12 +9,14 @@
 
 namespace td::softdev::simt {
 
-// The __device__/__constant__ variables and string constants of a module, at fixed offsets of one data segment.
+// The __device__/__constant__ variables and string constants of a module, at fixed offsets of one
+// data segment.
 struct DataSegment {
   llvm::DenseMap<const llvm::GlobalVariable*, std::uint64_t> offsets;
 };
 
-// Shared variables that one kernel uses. Arrays of unknown size (extern __shared__) all start at `dynamic_offset`.
+// Shared variables that one kernel uses. Arrays of unknown size (extern __shared__) all start at
+// `dynamic_offset`.
 struct SharedLayout {
   llvm::DenseMap<const llvm::GlobalVariable*, std::uint64_t> offsets;
   std::uint32_t static_bytes = 0;

@@ -1,7 +1,7 @@
 // Image (LLVM bitcode of one CUDA thread, nvptx64 layout) -> x86-64 object code of one warp.
 //
-// Lives in the compiler plug-in; run/ reaches it by name ("td_cc_lower") through base/plugin.h. The reply is plain data
-// and can be cached on disk.
+// Lives in the compiler plug-in; run/ reaches it by name ("td_cc_lower") through base/plugin.h. The
+// reply is plain data and can be cached on disk.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,11 @@ namespace td::softdev {
 
 struct LowerRequest {
   std::string_view bitcode;
-  std::string cpu;       // "" = this machine's CPU and features
-  int optimize = 2;      // code generation level: 0 quick tier, 2 full tier
-  int width = 0;         // lanes per vector: 0 = choose, else 8, 16 or 32
-  // Barriers by td_rt_barrier (a stack for each warp) even where the block function could run the block in phases.
+  std::string cpu;   // "" = this machine's CPU and features
+  int optimize = 2;  // code generation level: 0 quick tier, 2 full tier
+  int width = 0;     // lanes per vector: 0 = choose, else 8, 16 or 32
+  // Barriers by td_rt_barrier (a stack for each warp) even where the block function could run the
+  // block in phases.
   bool stackful = false;
 };
 
@@ -32,11 +33,12 @@ struct LoweredKernel {
   std::vector<ParamLayout> params;
   std::uint32_t param_bytes = 0;
   std::uint32_t static_shared = 0;
-  std::uint32_t local_bytes = 0;   // per thread
-  std::uint32_t stack_bytes = 0;   // bound on the stack of the warp or block function
+  std::uint32_t local_bytes = 0;  // per thread
+  std::uint32_t stack_bytes = 0;  // bound on the stack of the warp or block function
   std::uint32_t width = 32;
-  // The warp function calls td_rt_barrier: each warp needs its own stack. False for a kernel whose barriers are phases of
-  // its block function; its warp function then runs the whole block when first_thread is 0 and nothing otherwise.
+  // The warp function calls td_rt_barrier: each warp needs its own stack. False for a kernel whose
+  // barriers are phases of its block function; its warp function then runs the whole block when
+  // first_thread is 0 and nothing otherwise.
   bool has_barrier = false;
   std::uint32_t max_threads = 1024;  // __launch_bounds__
 };
@@ -50,15 +52,19 @@ struct LoweredGlobal {
 
 struct LowerReply {
   bool ok = false;
-  std::string error;   // for people: "kernel.cu:12: recursion is not supported on the software device yet"
-  std::string object;  // ELF relocatable, position independent; undefined symbols: td_rt_*, Sleef_*, memcpy-like libc
+  std::string
+      error;  // for people: "kernel.cu:12: recursion is not supported on the software device yet"
+  std::string object;  // ELF relocatable, position independent; undefined symbols: td_rt_*,
+                       // Sleef_*, memcpy-like libc
   std::vector<LoweredKernel> kernels;
   std::vector<LoweredGlobal> globals;
-  std::string data;                                             // initial bytes of the data segment
+  std::string data;  // initial bytes of the data segment
   std::uint64_t data_align = 256;
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> data_pointers;  // *(u64*)(base+first) = base+second
+  std::vector<std::pair<std::uint64_t, std::uint64_t>>
+      data_pointers;  // *(u64*)(base+first) = base+second
 };
 
 }  // namespace td::softdev
 
-extern "C" void td_cc_lower(const td::softdev::LowerRequest& request, td::softdev::LowerReply& reply);
+extern "C" void td_cc_lower(const td::softdev::LowerRequest& request,
+                            td::softdev::LowerReply& reply);

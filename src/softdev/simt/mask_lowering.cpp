@@ -1,11 +1,11 @@
-// x86 before AVX-512 has no registers for <N x i1>: such values, once they cross blocks or are combined, are packed and unpacked
-// again and again. As <N x i32> a mask is what compares make and blends take. Has to be the very last pass on the IR: InstCombine
-// would turn everything back.
+// x86 before AVX-512 has no registers for <N x i1>: such values, once they cross blocks or are
+// combined, are packed and unpacked again and again. As <N x i32> a mask is what compares make and
+// blends take. Has to be the very last pass on the IR: InstCombine would turn everything back.
 //
-//   compare         c          -> sext c               (in place; users elsewhere take the wide form)
-//   and, or, xor, select, phi, shuffle of masks -> the same in i32
-//   any(m), all(m)  (m as an integer compared with 0 or -1) -> OR or AND of the parts, one vtestps
-//   other users     icmp slt wide, 0, which costs nothing before a blend or a masked access
+//   compare         c          -> sext c               (in place; users elsewhere take the wide
+//   form) and, or, xor, select, phi, shuffle of masks -> the same in i32 any(m), all(m)  (m as an
+//   integer compared with 0 or -1) -> OR or AND of the parts, one vtestps other users     icmp slt
+//   wide, 0, which costs nothing before a blend or a masked access
 #include "softdev/simt/mask_lowering.h"
 
 #include <llvm/ADT/DenseMap.h>
@@ -30,7 +30,8 @@ class MaskLowering {
     SmallVector<Instruction*> masks;
     for (BasicBlock* block : order)
       for (Instruction& instruction : *block)
-        if (is_mask(instruction.getType()) && is_worth_it(instruction)) masks.push_back(&instruction);
+        if (is_mask(instruction.getType()) && is_worth_it(instruction))
+          masks.push_back(&instruction);
     for (Instruction* mask : masks)
       if (auto* phi = dyn_cast<PHINode>(mask)) {
         IRBuilder<> b(phi);
@@ -60,19 +61,22 @@ class MaskLowering {
     return vector && vector->getElementType()->isIntegerTy(1) && vector->getNumElements() >= 8;
   }
   static Type* wide_type(Type* mask) {
-    return FixedVectorType::get(Type::getInt32Ty(mask->getContext()), cast<FixedVectorType>(mask)->getNumElements());
+    return FixedVectorType::get(Type::getInt32Ty(mask->getContext()),
+                                cast<FixedVectorType>(mask)->getNumElements());
   }
   // Combines masks into masks.
   static bool is_logic(const Instruction& instruction) {
     if (!is_mask(instruction.getType())) return false;
-    return instruction.isBitwiseLogicOp() || isa<SelectInst, PHINode, ShuffleVectorInst, FreezeInst>(instruction);
+    return instruction.isBitwiseLogicOp() ||
+           isa<SelectInst, PHINode, ShuffleVectorInst, FreezeInst>(instruction);
   }
   // A compare that only feeds blends of its own block stays as it is.
   static bool is_worth_it(const Instruction& mask) {
     if (is_logic(mask)) return true;
     return any_of(mask.users(), [&](const User* user) {
       auto* instruction = cast<Instruction>(user);
-      return is_logic(*instruction) || instruction->getParent() != mask.getParent() || isa<BitCastInst>(instruction);
+      return is_logic(*instruction) || instruction->getParent() != mask.getParent() ||
+             isa<BitCastInst>(instruction);
     });
   }
 
@@ -84,7 +88,9 @@ class MaskLowering {
 
   void widen(Instruction* mask) {
     IRBuilder<> b(mask->getNextNode());
-    if (isa<ShuffleVectorInst, FreezeInst>(mask) || mask->isBitwiseLogicOp() || isa<SelectInst>(mask)) b.SetInsertPoint(mask);
+    if (isa<ShuffleVectorInst, FreezeInst>(mask) || mask->isBitwiseLogicOp() ||
+        isa<SelectInst>(mask))
+      b.SetInsertPoint(mask);
     auto operand = [&](unsigned i) { return wide(mask->getOperand(i), b); };
     Value* made = nullptr;
     if (mask->isBitwiseLogicOp()) {
@@ -101,11 +107,13 @@ class MaskLowering {
     wide_[mask] = made;
   }
 
-  // Lanes that are not selected are dead; here, after all optimisation, plain bit operations are what the machine does.
+  // Lanes that are not selected are dead; here, after all optimisation, plain bit operations are
+  // what the machine does.
   Value* widen_select(SelectInst& select, IRBuilder<>& b) {
     Value* yes = wide(select.getTrueValue(), b);
     Value* no = wide(select.getFalseValue(), b);
-    if (!select.getCondition()->getType()->isVectorTy()) return b.CreateSelect(select.getCondition(), yes, no);
+    if (!select.getCondition()->getType()->isVectorTy())
+      return b.CreateSelect(select.getCondition(), yes, no);
     Value* condition = wide(select.getCondition(), b);
     auto* constant_no = dyn_cast<Constant>(no);
     auto* constant_yes = dyn_cast<Constant>(yes);
@@ -120,9 +128,11 @@ class MaskLowering {
       if (!is_contained(users, cast<Instruction>(user))) users.push_back(cast<Instruction>(user));
     for (Instruction* user : users) {
       if (is_logic(*user) && wide_.count(user)) continue;
-      if (user == wide_.lookup(mask) || (!is_logic(*mask) && user->getParent() == mask->getParent() && !isa<BitCastInst>(user)))
+      if (user == wide_.lookup(mask) ||
+          (!is_logic(*mask) && user->getParent() == mask->getParent() && !isa<BitCastInst>(user)))
         continue;
-      if (has_avx_ && isa<BitCastInst>(user) && rewrite_tests(cast<BitCastInst>(user), wide_[mask])) continue;
+      if (has_avx_ && isa<BitCastInst>(user) && rewrite_tests(cast<BitCastInst>(user), wide_[mask]))
+        continue;
       IRBuilder<> b(user);
       Value* narrow = b.CreateICmpSLT(wide_[mask], Constant::getNullValue(wide_[mask]->getType()));
       user->replaceUsesOfWith(mask, narrow);
@@ -134,7 +144,8 @@ class MaskLowering {
     SmallVector<ICmpInst*> tests;
     for (User* user : bits->users()) {
       auto* test = dyn_cast<ICmpInst>(user);
-      auto* constant = test && test->isEquality() ? dyn_cast<ConstantInt>(test->getOperand(1)) : nullptr;
+      auto* constant =
+          test && test->isEquality() ? dyn_cast<ConstantInt>(test->getOperand(1)) : nullptr;
       if (constant && (constant->isZero() || constant->isMinusOne())) tests.push_back(test);
     }
     for (ICmpInst* test : tests) {
@@ -143,11 +154,14 @@ class MaskLowering {
       Value* part = reduce(b, mask, for_any);
       part = b.CreateBitCast(part, FixedVectorType::get(b.getFloatTy(), 8));
       Value* ones = ConstantFP::get(part->getType(), 0);
-      ones = b.CreateBitCast(Constant::getAllOnesValue(FixedVectorType::get(b.getInt32Ty(), 8)), ones->getType());
-      Value* equal = for_any ? b.CreateIntrinsic(Intrinsic::x86_avx_vtestz_ps_256, {}, {part, part})
-                             : b.CreateIntrinsic(Intrinsic::x86_avx_vtestc_ps_256, {}, {part, ones});
+      ones = b.CreateBitCast(Constant::getAllOnesValue(FixedVectorType::get(b.getInt32Ty(), 8)),
+                             ones->getType());
+      Value* equal = for_any
+                         ? b.CreateIntrinsic(Intrinsic::x86_avx_vtestz_ps_256, {}, {part, part})
+                         : b.CreateIntrinsic(Intrinsic::x86_avx_vtestc_ps_256, {}, {part, ones});
       bool equality = test->getPredicate() == ICmpInst::ICMP_EQ;
-      Value* result = equality ? b.CreateICmpNE(equal, b.getInt32(0)) : b.CreateICmpEQ(equal, b.getInt32(0));
+      Value* result =
+          equality ? b.CreateICmpNE(equal, b.getInt32(0)) : b.CreateICmpEQ(equal, b.getInt32(0));
       test->replaceAllUsesWith(result);
       test->eraseFromParent();
     }

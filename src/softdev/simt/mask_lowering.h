@@ -1,4 +1,5 @@
-// The last IR pass: masks of <N x i1> that are combined or live for long become <N x i32> with all bits of a lane equal.
+// The last IR pass: masks of <N x i1> that are combined or live for long become <N x i32> with all
+// bits of a lane equal.
 #pragma once
 
 #include <llvm/IR/Module.h>

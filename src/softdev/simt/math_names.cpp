@@ -18,7 +18,8 @@ constexpr MathRow rows[] = {
 std::string vector_math_symbol(llvm::StringRef name, bool has_avx2, unsigned& part) {
   for (const MathRow& row : rows) {
     bool is_double = name == row.stem;
-    bool is_float = name.size() == llvm::StringRef(row.stem).size() + 1 && name.starts_with(row.stem) && name.ends_with("f");
+    bool is_float = name.size() == llvm::StringRef(row.stem).size() + 1 &&
+                    name.starts_with(row.stem) && name.ends_with("f");
     if (!is_double && !is_float) continue;
     part = (is_double ? 2 : 4) * (has_avx2 ? 2 : 1);
     return std::string("Sleef_") + row.stem + (is_double ? "d" : "f") + std::to_string(part) + "_" +

@@ -7,7 +7,8 @@
 
 namespace td::softdev::simt {
 
-// The vector function for C's `name` ("expf", "pow"), "" when there is none; `part` becomes its number of lanes.
+// The vector function for C's `name` ("expf", "pow"), "" when there is none; `part` becomes its
+// number of lanes.
 std::string vector_math_symbol(llvm::StringRef name, bool has_avx2, unsigned& part);
 
 }  // namespace td::softdev::simt

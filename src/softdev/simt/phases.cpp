@@ -48,7 +48,8 @@ class PhaseSplitter {
 
   void find_markers() {
     for (Instruction& instruction : instructions(function_)) {
-      if (calls(instruction, phase_barrier_marker)) markers_.push_back(cast<CallInst>(&instruction));
+      if (calls(instruction, phase_barrier_marker))
+        markers_.push_back(cast<CallInst>(&instruction));
       if (calls(instruction, phase_dispatch_marker)) dispatch_ = cast<CallInst>(&instruction);
     }
     for (BasicBlock& block : function_)
@@ -70,14 +71,15 @@ class PhaseSplitter {
     DominatorTree dominators(function_);
     for (BasicBlock& block : function_)
       for (Instruction& instruction : block) {
-        if (instruction.getType()->isVoidTy() || dominators.dominates(&instruction, dispatch_)) continue;
+        if (instruction.getType()->isVoidTy() || dominators.dominates(&instruction, dispatch_))
+          continue;
         numbers_[&instruction] = static_cast<unsigned>(values_.size());
         values_.push_back(&instruction);
       }
   }
 
-  // live_in(b) = used in b before any definition, or live out and not defined in b. A phi uses its operands at the end of the
-  // predecessors.
+  // live_in(b) = used in b before any definition, or live out and not defined in b. A phi uses its
+  // operands at the end of the predecessors.
   void find_live_values() {
     unsigned count = static_cast<unsigned>(values_.size());
     DenseMap<BasicBlock*, BitVector> used, defined;
@@ -89,9 +91,11 @@ class PhaseSplitter {
       for (Instruction& instruction : block) {
         if (!isa<PHINode>(instruction))
           for (Use& use : instruction.operands())
-            if (auto found = numbers_.find(use.get()); found != numbers_.end() && !definitions.test(found->second))
+            if (auto found = numbers_.find(use.get());
+                found != numbers_.end() && !definitions.test(found->second))
               uses.set(found->second);
-        if (auto found = numbers_.find(&instruction); found != numbers_.end()) definitions.set(found->second);
+        if (auto found = numbers_.find(&instruction); found != numbers_.end())
+          definitions.set(found->second);
       }
     }
     bool changed = true;
@@ -102,7 +106,8 @@ class PhaseSplitter {
         for (BasicBlock* to : successors(block)) {
           live |= live_in_[to];  // phis of `to` are defined there, hence not in it
           for (PHINode& phi : to->phis())
-            if (auto found = numbers_.find(phi.getIncomingValueForBlock(block)); found != numbers_.end())
+            if (auto found = numbers_.find(phi.getIncomingValueForBlock(block));
+                found != numbers_.end())
               live.set(found->second);
         }
         live.reset(defined[block]);
@@ -139,11 +144,14 @@ class PhaseSplitter {
     frames_ = b.CreateAlloca(frame_type_, warps, "frames");
     frames_->setAlignment(Align(64));
     places_ = b.CreateAlloca(b.getInt32Ty(), warps, "places");
-    b.CreateMemSet(places_, b.getInt8(0), b.CreateMul(b.CreateZExt(warps, b.getInt64Ty()), b.getInt64(4)), Align(4));
+    b.CreateMemSet(places_, b.getInt8(0),
+                   b.CreateMul(b.CreateZExt(warps, b.getInt64Ty()), b.getInt64(4)), Align(4));
   }
 
   // Where warp w goes on: 0 its start, k + 1 after barrier k, all ones nowhere.
-  Value* place(IRBuilder<>& b) { return b.CreateInBoundsGEP(b.getInt32Ty(), places_, dispatch_->getArgOperand(0)); }
+  Value* place(IRBuilder<>& b) {
+    return b.CreateInBoundsGEP(b.getInt32Ty(), places_, dispatch_->getArgOperand(0));
+  }
 
   Value* member(IRBuilder<>& b, Instruction* value) {
     Value* frame = b.CreateInBoundsGEP(frame_type_, frames_, dispatch_->getArgOperand(0));
@@ -171,9 +179,11 @@ class PhaseSplitter {
   void make_dispatch() {
     Instruction* end = head_->getTerminator();
     IRBuilder<> b(end);
-    SwitchInst* choose = b.CreateSwitch(b.CreateLoad(b.getInt32Ty(), place(b)), next_, static_cast<unsigned>(barriers_.size()) + 1);
+    SwitchInst* choose = b.CreateSwitch(b.CreateLoad(b.getInt32Ty(), place(b)), next_,
+                                        static_cast<unsigned>(barriers_.size()) + 1);
     choose->addCase(b.getInt32(0), start_);
-    for (unsigned k = 0; k < barriers_.size(); ++k) choose->addCase(b.getInt32(k + 1), barriers_[k].after);
+    for (unsigned k = 0; k < barriers_.size(); ++k)
+      choose->addCase(b.getInt32(k + 1), barriers_[k].after);
     end->eraseFromParent();
     // The last place: a warp that has finished is passed over.
     for (BasicBlock& block : function_)
@@ -191,7 +201,8 @@ class PhaseSplitter {
     SmallVector<Use*> uses;
     for (Use& use : value->uses()) uses.push_back(&use);
     for (Barrier& barrier : barriers_)
-      if (Value* reload = barrier.reloads.lookup(value)) updater.AddAvailableValue(barrier.after, reload);
+      if (Value* reload = barrier.reloads.lookup(value))
+        updater.AddAvailableValue(barrier.after, reload);
     for (Use* use : uses) {
       auto* user = cast<Instruction>(use->getUser());
       if (isa<PHINode>(user)) {
@@ -200,9 +211,12 @@ class PhaseSplitter {
       }
       Value* here = user->getParent() == value->getParent() ? value : nullptr;
       for (Barrier& barrier : barriers_)
-        if (barrier.after == user->getParent() && barrier.reloads.count(value)) here = barrier.reloads[value];
-      if (here) use->set(here);
-      else updater.RewriteUse(*use);
+        if (barrier.after == user->getParent() && barrier.reloads.count(value))
+          here = barrier.reloads[value];
+      if (here)
+        use->set(here);
+      else
+        updater.RewriteUse(*use);
     }
   }
 

@@ -1,5 +1,6 @@
-// td_cc_lower: the way from the IR of one thread to the object code of a warp, as one list of steps.
-// TREADLE_SIMT_DUMP=<folder> writes the IR after each step and checks it; TREADLE_SIMT_TIME=1 prints each step's time.
+// td_cc_lower: the way from the IR of one thread to the object code of a warp, as one list of
+// steps. TREADLE_SIMT_DUMP=<folder> writes the IR after each step and checks it;
+// TREADLE_SIMT_TIME=1 prints each step's time.
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/Format.h>
@@ -23,10 +24,12 @@ namespace {
 using namespace llvm;
 
 StepHook make_clock() {
-  auto last = std::make_shared<std::chrono::steady_clock::time_point>(std::chrono::steady_clock::now());
+  auto last =
+      std::make_shared<std::chrono::steady_clock::time_point>(std::chrono::steady_clock::now());
   return [last](const char* name, Module&) {
     auto now = std::chrono::steady_clock::now();
-    errs() << "simt: " << name << " " << format("%.2f", std::chrono::duration<double, std::milli>(now - *last).count())
+    errs() << "simt: " << name << " "
+           << format("%.2f", std::chrono::duration<double, std::milli>(now - *last).count())
            << " ms\n";
     *last = now;
   };
@@ -44,7 +47,8 @@ StepHook make_hook() {
     raw_fd_ostream file(prefix + std::to_string((*step)++) + "_" + name + ".ll", error);
     if (!error) module.print(file, nullptr);
     file.flush();
-    if (verifyModule(module, &errs())) report_fatal_error(Twine("broken IR after step ") + name, false);
+    if (verifyModule(module, &errs()))
+      report_fatal_error(Twine("broken IR after step ") + name, false);
   };
 }
 
@@ -52,7 +56,8 @@ std::unique_ptr<Module> read_image(StringRef bitcode, LLVMContext& context) {
   auto buffer = MemoryBufferRef(bitcode, "image");
   Expected<std::unique_ptr<Module>> module = parseBitcodeFile(buffer, context);
   if (!module)
-    throw Unsupported("the image cannot be read (" + toString(module.takeError()) + "): compile it again with this version");
+    throw Unsupported("the image cannot be read (" + toString(module.takeError()) +
+                      "): compile it again with this version");
   return std::move(*module);
 }
 
@@ -70,7 +75,8 @@ constexpr std::uint64_t callee_stack = 16 * 1024;
 void lower(const LowerRequest& request, LowerReply& reply) {
   LLVMContext context;
   StepHook hook = make_hook();
-  std::unique_ptr<Module> thread = read_image(StringRef(request.bitcode.data(), request.bitcode.size()), context);
+  std::unique_ptr<Module> thread =
+      read_image(StringRef(request.bitcode.data(), request.bitcode.size()), context);
   hook("image", *thread);
   define_semantics(*thread);
   prepare_threads(*thread, hook);
@@ -89,7 +95,8 @@ void lower(const LowerRequest& request, LowerReply& reply) {
     LoweredKernel& result = reply.kernels.emplace_back();
     kernel.params = lay_out_params(*function, result.param_bytes);
     inspect_kernel(kernel);
-    functions.push_back(build_kernel(kernel, static_cast<unsigned>(request.width), request.stackful));
+    functions.push_back(
+        build_kernel(kernel, static_cast<unsigned>(request.width), request.stackful));
     result.name = function->getName().str();
     result.warp_symbol = functions.back().warp_symbol;
     result.block_symbol = functions.back().block_symbol;
@@ -121,8 +128,8 @@ void lower(const LowerRequest& request, LowerReply& reply) {
 }  // namespace
 }  // namespace td::softdev::simt
 
-extern "C" __attribute__((visibility("default"))) void td_cc_lower(const td::softdev::LowerRequest& request,
-                                                                   td::softdev::LowerReply& reply) {
+extern "C" __attribute__((visibility("default"))) void td_cc_lower(
+    const td::softdev::LowerRequest& request, td::softdev::LowerReply& reply) {
   reply = {};
   try {
     td::softdev::simt::lower(request, reply);

@@ -1,5 +1,5 @@
-// CUDA's meaning for operations that LLVM leaves undefined. Done on thread IR, first of all, so that no later pass may use
-// the undefined cases.
+// CUDA's meaning for operations that LLVM leaves undefined. Done on thread IR, first of all, so
+// that no later pass may use the undefined cases.
 //   shl, lshr, ashr   amount >= width: 0, 0, sign (PTX clamps)
 //   sdiv, udiv        divisor 0: all ones; INT_MIN / -1: INT_MIN
 //   srem, urem        divisor 0: the dividend; x % -1: 0
@@ -19,7 +19,8 @@ using namespace llvm;
 Value* define_shift(BinaryOperator* shift, IRBuilder<>& b) {
   Value* amount = shift->getOperand(1);
   unsigned width = shift->getType()->getScalarSizeInBits();
-  if (auto* constant = dyn_cast<ConstantInt>(amount); constant && constant->getValue().ult(width)) return nullptr;
+  if (auto* constant = dyn_cast<ConstantInt>(amount); constant && constant->getValue().ult(width))
+    return nullptr;
   Value* fits = b.CreateICmpULT(amount, ConstantInt::get(amount->getType(), width));
   if (shift->getOpcode() == Instruction::AShr) {
     Value* clamped = b.CreateSelect(fits, amount, ConstantInt::get(amount->getType(), width - 1));
@@ -45,17 +46,21 @@ Value* define_division(BinaryOperator* division, IRBuilder<>& b) {
   Value* negated = is_signed ? b.CreateICmpEQ(y, ones) : b.getFalse();
   Value* special = b.CreateOr(zero_divisor, negated);
   Value* result = b.CreateBinOp(opcode, x, b.CreateSelect(special, one, y));
-  if (is_signed) result = b.CreateSelect(negated, remainder ? Constant::getNullValue(type) : b.CreateNeg(x), result);
+  if (is_signed)
+    result =
+        b.CreateSelect(negated, remainder ? Constant::getNullValue(type) : b.CreateNeg(x), result);
   return b.CreateSelect(zero_divisor, remainder ? x : ones, result);
 }
 
 Value* define_conversion(CastInst* cast, IRBuilder<>& b) {
   Intrinsic::ID id = isa<FPToSIInst>(cast) ? Intrinsic::fptosi_sat : Intrinsic::fptoui_sat;
-  return b.CreateIntrinsic(id, {cast->getType(), cast->getOperand(0)->getType()}, {cast->getOperand(0)});
+  return b.CreateIntrinsic(id, {cast->getType(), cast->getOperand(0)->getType()},
+                           {cast->getOperand(0)});
 }
 
 Value* define(Instruction* instruction, IRBuilder<>& b) {
-  if (isa<FPToSIInst, FPToUIInst>(instruction)) return define_conversion(cast<CastInst>(instruction), b);
+  if (isa<FPToSIInst, FPToUIInst>(instruction))
+    return define_conversion(cast<CastInst>(instruction), b);
   auto* binary = dyn_cast<BinaryOperator>(instruction);
   if (!binary || !binary->getType()->isIntegerTy()) return nullptr;
   if (binary->isShift()) return define_shift(binary, b);

@@ -31,7 +31,9 @@ Shape plain(Shape::Kind kind, unsigned align = 0) {
 
 unsigned bits_of(const Type* type) { return type->isIntegerTy() ? type->getIntegerBitWidth() : 64; }
 
-std::int64_t narrow(std::int64_t value, unsigned bits) { return bits >= 64 ? value : SignExtend64(value, bits); }
+std::int64_t narrow(std::int64_t value, unsigned bits) {
+  return bits >= 64 ? value : SignExtend64(value, bits);
+}
 
 unsigned known_align(const Value* value, const DataLayout& layout) {
   if (!value->getType()->isIntegerTy()) return 0;
@@ -40,14 +42,16 @@ unsigned known_align(const Value* value, const DataLayout& layout) {
 
 bool is_pure_operation(const Instruction& instruction) {
   if (instruction.isBinaryOp() || instruction.isCast() || instruction.isUnaryOp()) return true;
-  return isa<CmpInst, SelectInst, GetElementPtrInst, FreezeInst, ExtractValueInst, InsertValueInst>(instruction);
+  return isa<CmpInst, SelectInst, GetElementPtrInst, FreezeInst, ExtractValueInst, InsertValueInst>(
+      instruction);
 }
 
 }  // namespace
 
 std::uint64_t local_stride(const AllocaInst& array, const DataLayout& layout) {
   auto* count = dyn_cast<ConstantInt>(array.getArraySize());
-  std::uint64_t size = layout.getTypeAllocSize(array.getAllocatedType()) * (count ? count->getZExtValue() : 1);
+  std::uint64_t size =
+      layout.getTypeAllocSize(array.getAllocatedType()) * (count ? count->getZExtValue() : 1);
   std::uint64_t align = std::max<std::uint64_t>(array.getAlign().value(), 4);
   return std::max<std::uint64_t>((size + align - 1) / align * align, align);
 }
@@ -58,16 +62,24 @@ bool Shapes::is_entry_expression(const Value* value, unsigned depth) {
   if (auto* number = dyn_cast<ConstantInt>(value)) return !number->isNegative();
   if (auto* call = dyn_cast<CallInst>(value)) {
     const BuiltinRow* row = find_builtin(*call);
-    return row && row->kind >= Builtin::thread_x && row->kind <= Builtin::grid_dim_z && row->kind != Builtin::lane &&
-           row->kind != Builtin::warp_index && row->kind != Builtin::lane_mask;
+    return row && row->kind >= Builtin::thread_x && row->kind <= Builtin::grid_dim_z &&
+           row->kind != Builtin::lane && row->kind != Builtin::warp_index &&
+           row->kind != Builtin::lane_mask;
   }
   auto* op = dyn_cast<Instruction>(value);
   if (!op) return false;
   switch (op->getOpcode()) {
-    case Instruction::Add: case Instruction::Mul: case Instruction::Shl: case Instruction::Or:
-    case Instruction::ZExt: case Instruction::SExt: case Instruction::Trunc:
-      return all_of(op->operands(), [&](const Use& use) { return is_entry_expression(use.get(), depth + 1); });
-    default: return false;
+    case Instruction::Add:
+    case Instruction::Mul:
+    case Instruction::Shl:
+    case Instruction::Or:
+    case Instruction::ZExt:
+    case Instruction::SExt:
+    case Instruction::Trunc:
+      return all_of(op->operands(),
+                    [&](const Use& use) { return is_entry_expression(use.get(), depth + 1); });
+    default:
+      return false;
   }
 }
 
@@ -79,7 +91,8 @@ Shape Shapes::of(const Value* value) const {
 Shape Shapes::offsets(Lanes lanes, unsigned align, unsigned bits, bool constant_base) const {
   Shape shape;
   for (auto& lane : lanes) lane = narrow(lane, bits);
-  if (!constant_base && all_of(lanes, [](std::int64_t lane) { return lane == 0; })) return plain(Shape::uniform, align);
+  if (!constant_base && all_of(lanes, [](std::int64_t lane) { return lane == 0; }))
+    return plain(Shape::uniform, align);
   shape.kind = Shape::offset;
   shape.align = constant_base ? all_bits : align;
   shape.constant_base = constant_base;
@@ -89,7 +102,8 @@ Shape Shapes::offsets(Lanes lanes, unsigned align, unsigned bits, bool constant_
 
 // `shape` computed from a and b depends on the guards of both.
 Shape Shapes::guarded(Shape shape, const Shape& a, const Shape& b) const {
-  if (shape.kind != Shape::offset) return a.guards.empty() && b.guards.empty() ? shape : plain(Shape::varying);
+  if (shape.kind != Shape::offset)
+    return a.guards.empty() && b.guards.empty() ? shape : plain(Shape::varying);
   for (const Shape* part : {&a, &b})
     for (const CastInst* guard : part->guards)
       if (!is_contained(shape.guards, guard)) shape.guards.push_back(guard);
@@ -111,16 +125,28 @@ Shape Shapes::generic(const Instruction& instruction) const {
 namespace {
 
 // The value of a binary operation on constants of each lane, when it is a plain integer operation.
-bool fold_lane(unsigned opcode, std::int64_t a, std::int64_t b, unsigned bits, std::int64_t& result) {
+bool fold_lane(unsigned opcode, std::int64_t a, std::int64_t b, unsigned bits,
+               std::int64_t& result) {
   std::uint64_t x = static_cast<std::uint64_t>(a) & maskTrailingOnes<std::uint64_t>(bits);
   std::uint64_t y = static_cast<std::uint64_t>(b) & maskTrailingOnes<std::uint64_t>(bits);
   switch (opcode) {
-    case Instruction::And: result = x & y; return true;
-    case Instruction::Or: result = x | y; return true;
-    case Instruction::Xor: result = x ^ y; return true;
-    case Instruction::LShr: result = x >> (y & 63); return y < bits;
-    case Instruction::Shl: result = x << (y & 63); return y < bits;
-    default: return false;
+    case Instruction::And:
+      result = x & y;
+      return true;
+    case Instruction::Or:
+      result = x | y;
+      return true;
+    case Instruction::Xor:
+      result = x ^ y;
+      return true;
+    case Instruction::LShr:
+      result = x >> (y & 63);
+      return y < bits;
+    case Instruction::Shl:
+      result = x << (y & 63);
+      return y < bits;
+    default:
+      return false;
   }
 }
 
@@ -148,23 +174,30 @@ Shape Shapes::compute_binary(const BinaryOperator& op) const {
   bool constant = is_lane_constant(a, x) && is_lane_constant(b, y);
   unsigned opcode = op.getOpcode();
   auto* or_op = dyn_cast<PossiblyDisjointInst>(&op);
-  if (opcode == Instruction::Or && or_op && or_op->isDisjoint() && !constant) opcode = Instruction::Add;
+  if (opcode == Instruction::Or && or_op && or_op->isDisjoint() && !constant)
+    opcode = Instruction::Add;
   auto* number = dyn_cast<ConstantInt>(y);
   if (opcode == Instruction::Add || opcode == Instruction::Sub) {
-    // With a constant base the uniform operand becomes the base: 0 + u, unless both are constants of a lane.
-    bool stays = a.kind == Shape::offset && b.kind == Shape::offset && a.constant_base && b.constant_base;
+    // With a constant base the uniform operand becomes the base: 0 + u, unless both are constants
+    // of a lane.
+    bool stays =
+        a.kind == Shape::offset && b.kind == Shape::offset && a.constant_base && b.constant_base;
     for (unsigned l = 0; l < layout_.width; ++l) {
-      std::int64_t ya = b.kind == Shape::offset ? b.lanes[l] : 0, xa = a.kind == Shape::offset ? a.lanes[l] : 0;
+      std::int64_t ya = b.kind == Shape::offset ? b.lanes[l] : 0,
+                   xa = a.kind == Shape::offset ? a.lanes[l] : 0;
       lanes[l] = opcode == Instruction::Add ? xa + ya : xa - ya;
     }
     return guarded(offsets(lanes, std::min(a.align, b.align), bits, stays), a, b);
   }
-  if ((opcode == Instruction::Mul || opcode == Instruction::Shl) && number && a.kind == Shape::offset) {
+  if ((opcode == Instruction::Mul || opcode == Instruction::Shl) && number &&
+      a.kind == Shape::offset) {
     if (opcode == Instruction::Shl && number->getValue().uge(bits)) return plain(Shape::varying);
-    std::int64_t factor = opcode == Instruction::Mul ? number->getSExtValue()
-                                                     : static_cast<std::int64_t>(1ull << number->getZExtValue());
+    std::int64_t factor = opcode == Instruction::Mul
+                              ? number->getSExtValue()
+                              : static_cast<std::int64_t>(1ull << number->getZExtValue());
     for (unsigned l = 0; l < layout_.width; ++l)
-      lanes[l] = static_cast<std::int64_t>(static_cast<std::uint64_t>(a.lanes[l]) * static_cast<std::uint64_t>(factor));
+      lanes[l] = static_cast<std::int64_t>(static_cast<std::uint64_t>(a.lanes[l]) *
+                                           static_cast<std::uint64_t>(factor));
     unsigned added = factor == 0 ? 63 : countr_zero(static_cast<std::uint64_t>(factor));
     return guarded(offsets(lanes, std::min(63u, a.align + added), bits, a.constant_base), a, b);
   }
@@ -174,40 +207,47 @@ Shape Shapes::compute_binary(const BinaryOperator& op) const {
       folded = fold_lane(opcode, lane_of(a, x, l), lane_of(b, y, l), bits, lanes[l]);
     if (folded) return offsets(lanes, 0, bits, true);
   }
-  // i & (2^k - 1) and i >> k when the base is a multiple of 2^k: lane index and warp index of a thread.
+  // i & (2^k - 1) and i >> k when the base is a multiple of 2^k: lane index and warp index of a
+  // thread.
   if (number && a.kind == Shape::offset && !number->isNegative() && a.guards.empty()) {
     std::uint64_t value = number->getZExtValue();
     if (opcode == Instruction::And && isMask_64(value) && a.align >= countr_one(value)) {
-      for (unsigned l = 0; l < layout_.width; ++l) lanes[l] = a.lanes[l] & static_cast<std::int64_t>(value);
+      for (unsigned l = 0; l < layout_.width; ++l)
+        lanes[l] = a.lanes[l] & static_cast<std::int64_t>(value);
       return offsets(lanes, 0, bits, true);
     }
-    bool low = value < 63 && all_of(a.lanes, [&](std::int64_t lane) { return lane >= 0 && lane >> value == 0; });
+    bool low = value < 63 &&
+               all_of(a.lanes, [&](std::int64_t lane) { return lane >= 0 && lane >> value == 0; });
     if (opcode == Instruction::LShr && low && a.align >= value) return plain(Shape::uniform);
   }
   return plain(Shape::varying);
 }
 
 // ext(base + lane) == ext(base) + lane in every live lane, given the assumptions in `needed`.
-bool Shapes::never_wraps(const Value* value, bool is_signed, unsigned depth, Assumptions& needed) const {
+bool Shapes::never_wraps(const Value* value, bool is_signed, unsigned depth,
+                         Assumptions& needed) const {
   Shape shape = of(value);
   if (shape.kind == Shape::uniform) return true;
   if (shape.kind != Shape::offset || depth > 8 || !shape.guards.empty()) return false;
   std::size_t before = needed.size();
   if (inherently(value, is_signed, depth, needed)) return true;
   needed.truncate(before);
-  if (!layout_.may_assume || bits_of(value->getType()) > 32 || !is_entry_expression(value)) return false;
+  if (!layout_.may_assume || bits_of(value->getType()) > 32 || !is_entry_expression(value))
+    return false;
   needed.push_back({value, is_signed});
   return true;
 }
 
-bool Shapes::inherently(const Value* value, bool is_signed, unsigned depth, Assumptions& needed) const {
+bool Shapes::inherently(const Value* value, bool is_signed, unsigned depth,
+                        Assumptions& needed) const {
   Shape shape = of(value);
   if (shape.constant_base) {
     // The lanes are kept sign-extended; as unsigned numbers they must not be negative.
     return is_signed || all_of(shape.lanes, [](std::int64_t lane) { return lane >= 0; });
   }
   unsigned align = std::min(shape.align, bits_of(value->getType()) - 1);
-  if (all_of(shape.lanes, [&](std::int64_t lane) { return lane >= 0 && lane >> align == 0; })) return true;
+  if (all_of(shape.lanes, [&](std::int64_t lane) { return lane >= 0 && lane >> align == 0; }))
+    return true;
   auto* instruction = dyn_cast<Instruction>(value);
   if (!instruction) return false;
   auto operands_too = [&] {
@@ -224,16 +264,19 @@ bool Shapes::inherently(const Value* value, bool is_signed, unsigned depth, Assu
     return all_of(phi->incoming_values(), [&](const Use& incoming) {
       auto* step = dyn_cast<BinaryOperator>(incoming.get());
       if (step && step->getOpcode() == Instruction::Add && step->getOperand(0) == phi)
-        return (is_signed ? step->hasNoSignedWrap() : step->hasNoUnsignedWrap()) && is_uniform(step->getOperand(1));
+        return (is_signed ? step->hasNoSignedWrap() : step->hasNoUnsignedWrap()) &&
+               is_uniform(step->getOperand(1));
       return never_wraps(incoming.get(), is_signed, depth + 1, needed);
     });
   }
   if (auto* op = dyn_cast<OverflowingBinaryOperator>(instruction)) {
-    // The scalar copy stands for a lane that may be dead: `a - b` without wrap in live lanes may still wrap in that one.
+    // The scalar copy stands for a lane that may be dead: `a - b` without wrap in live lanes may
+    // still wrap in that one.
     if (!is_signed && op->getOpcode() == Instruction::Sub) return false;
     return (is_signed ? op->hasNoSignedWrap() : op->hasNoUnsignedWrap()) && operands_too();
   }
-  if (auto* disjoint = dyn_cast<PossiblyDisjointInst>(instruction)) return disjoint->isDisjoint() && operands_too();
+  if (auto* disjoint = dyn_cast<PossiblyDisjointInst>(instruction))
+    return disjoint->isDisjoint() && operands_too();
   return isa<ZExtInst>(instruction) || (is_signed && isa<SExtInst>(instruction));
 }
 
@@ -262,7 +305,8 @@ Shape Shapes::compute_address(const GetElementPtrInst& gep) const {
   Shape base = of(gep.getPointerOperand());
   if (base.kind == Shape::unknown || base.kind == Shape::varying) return base;
   Lanes lanes(layout_.width);
-  for (unsigned l = 0; l < layout_.width && base.kind == Shape::offset; ++l) lanes[l] = base.lanes[l];
+  for (unsigned l = 0; l < layout_.width && base.kind == Shape::offset; ++l)
+    lanes[l] = base.lanes[l];
   Shape collected = plain(Shape::offset);
   collected = guarded(collected, base, Shape());
   for (auto& [index, scale] : variable) {
@@ -277,9 +321,11 @@ Shape Shapes::compute_address(const GetElementPtrInst& gep) const {
 }
 
 Shape Shapes::compute_select(const SelectInst& select) const {
-  Shape condition = of(select.getCondition()), a = of(select.getTrueValue()), b = of(select.getFalseValue());
-  if (condition.kind == Shape::uniform && a.kind == Shape::offset && b.kind == Shape::offset && a.lanes == b.lanes &&
-      a.constant_base == b.constant_base && a.guards.empty() && b.guards.empty())
+  Shape condition = of(select.getCondition()), a = of(select.getTrueValue()),
+        b = of(select.getFalseValue());
+  if (condition.kind == Shape::uniform && a.kind == Shape::offset && b.kind == Shape::offset &&
+      a.lanes == b.lanes && a.constant_base == b.constant_base && a.guards.empty() &&
+      b.guards.empty())
     return offsets(a.lanes, std::min(a.align, b.align), 64, a.constant_base);
   return generic(select);
 }
@@ -300,16 +346,23 @@ Shape Shapes::compute_call(const CallInst& call) const {
       if (row_kind) return plain(Shape::uniform);
       for (unsigned l = 0; l < layout_.width; ++l) lanes[l] = l / layout_.row_length;
       return offsets(lanes, 0, bits, false);
-    case Builtin::thread_z: return plain(layout_.kind == ThreadLayout::linear ? Shape::varying : Shape::uniform);
+    case Builtin::thread_z:
+      return plain(layout_.kind == ThreadLayout::linear ? Shape::varying : Shape::uniform);
     case Builtin::lane:
       if (!layout_.warp_aligned) return plain(Shape::varying);
       for (unsigned l = 0; l < layout_.width; ++l) lanes[l] = l;
       return offsets(lanes, 0, bits, true);
-    case Builtin::warp_index: return plain(layout_.warp_aligned ? Shape::uniform : Shape::varying);
-    case Builtin::pure: case Builtin::math: case Builtin::vote: case Builtin::reduce: {
+    case Builtin::warp_index:
+      return plain(layout_.warp_aligned ? Shape::uniform : Shape::varying);
+    case Builtin::pure:
+    case Builtin::math:
+    case Builtin::vote:
+    case Builtin::reduce: {
       bool ballot_like = row->kind == Builtin::vote || row->kind == Builtin::reduce;
-      if (ballot_like) return plain(is_uniform(call.getArgOperand(row->kind == Builtin::vote ? 0 : 1)) ? Shape::uniform
-                                                                                                       : Shape::varying);
+      if (ballot_like)
+        return plain(is_uniform(call.getArgOperand(row->kind == Builtin::vote ? 0 : 1))
+                         ? Shape::uniform
+                         : Shape::varying);
       bool pending = false;
       for (const Use& use : call.args()) {
         Shape shape = of(use.get());
@@ -318,8 +371,10 @@ Shape Shapes::compute_call(const CallInst& call) const {
       }
       return pending ? Shape() : plain(Shape::uniform, known_align(&call, data_));
     }
-    case Builtin::ballot: return plain(is_uniform(call.getArgOperand(0)) ? Shape::uniform : Shape::varying);
-    default: return plain(row->flags & uniform_result ? Shape::uniform : Shape::varying);
+    case Builtin::ballot:
+      return plain(is_uniform(call.getArgOperand(0)) ? Shape::uniform : Shape::varying);
+    default:
+      return plain(row->flags & uniform_result ? Shape::uniform : Shape::varying);
   }
 }
 
@@ -333,8 +388,10 @@ Shape Shapes::compute_phi(const PHINode& phi) const {
     same &= !single || single == incoming;
     single = incoming;
     if (auto* instruction = dyn_cast<Instruction>(incoming))
-      for (const Loop* loop = loops_.getLoopFor(instruction->getParent()); loop; loop = loop->getParentLoop())
-        if (!loop->contains(phi.getParent()) && divergent_loops_.count(loop)) return plain(Shape::varying);
+      for (const Loop* loop = loops_.getLoopFor(instruction->getParent()); loop;
+           loop = loop->getParentLoop())
+        if (!loop->contains(phi.getParent()) && divergent_loops_.count(loop))
+          return plain(Shape::varying);
     Shape shape = of(incoming);
     if (shape.kind == Shape::varying || !shape.guards.empty()) return plain(Shape::varying);
     if (shape.kind == Shape::unknown) continue;
@@ -348,7 +405,8 @@ Shape Shapes::compute_phi(const PHINode& phi) const {
       if (result.constant_base != shape.constant_base) result.constant_base = false;
     }
   }
-  if (!same && joins_.count(phi.getParent()) && !(result.kind == Shape::offset && result.constant_base))
+  if (!same && joins_.count(phi.getParent()) &&
+      !(result.kind == Shape::offset && result.constant_base))
     return plain(Shape::varying);
   if (result.kind == Shape::unknown && !single) return plain(Shape::uniform);
   return result;
@@ -399,7 +457,8 @@ bool Shapes::update(const Instruction& instruction, Shape shape) {
   return true;
 }
 
-Shapes::Shapes(Function& kernel, const ThreadLayout& layout, DominatorTree& dominators, LoopInfo& loops)
+Shapes::Shapes(Function& kernel, const ThreadLayout& layout, DominatorTree& dominators,
+               LoopInfo& loops)
     : layout_(layout), data_(kernel.getParent()->getDataLayout()), loops_(loops) {
   CycleInfo cycles;
   cycles.compute(kernel);
@@ -411,7 +470,8 @@ Shapes::Shapes(Function& kernel, const ThreadLayout& layout, DominatorTree& domi
     changed = false;
     for (BasicBlock* block : order) {
       for (Instruction& instruction : *block)
-        if (!instruction.getType()->isVoidTy()) changed |= update(instruction, compute(instruction));
+        if (!instruction.getType()->isVoidTy())
+          changed |= update(instruction, compute(instruction));
       auto* branch = dyn_cast<BranchInst>(block->getTerminator());
       if (!branch || branch->isUnconditional() || divergent_blocks_.count(block)) continue;
       Shape condition = of(branch->getCondition());
@@ -420,13 +480,15 @@ Shapes::Shapes(Function& kernel, const ThreadLayout& layout, DominatorTree& domi
       const auto& effect = sync.getJoinBlocks(block);
       joins_.insert(effect.JoinDivBlocks.begin(), effect.JoinDivBlocks.end());
       for (const BasicBlock* exit : effect.CycleDivBlocks)
-        for (const Loop* loop = loops.getLoopFor(block); loop && !loop->contains(exit); loop = loop->getParentLoop())
+        for (const Loop* loop = loops.getLoopFor(block); loop && !loop->contains(exit);
+             loop = loop->getParentLoop())
           divergent_loops_.insert(loop);
       changed = true;
     }
   }
   // Assumptions made on the way to the fixpoint that no longer matter.
-  erase_if(assumed_, [&](const NoWrap& assumption) { return of(assumption.value).kind != Shape::offset; });
+  erase_if(assumed_,
+           [&](const NoWrap& assumption) { return of(assumption.value).kind != Shape::offset; });
   for (const auto& [value, shape] : shapes_)
     if (!shape.guards.empty())
       for (const Use& use : cast<Instruction>(value)->operands())

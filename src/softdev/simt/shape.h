@@ -1,11 +1,12 @@
 // How the values of a thread's function look across the lanes of a warp.
 //
-// A value is *uniform* (the same in every live lane), *offset* (a uniform base plus a compile-time constant for each lane)
-// or *varying*. Offset values make contiguous addresses visible: they are computed once, as a scalar, for a lane whose
-// offset is 0. That lane may be dead, so the scalar copy of an operation must not carry nsw, nuw, range or similar promises.
+// A value is *uniform* (the same in every live lane), *offset* (a uniform base plus a compile-time
+// constant for each lane) or *varying*. Offset values make contiguous addresses visible: they are
+// computed once, as a scalar, for a lane whose offset is 0. That lane may be dead, so the scalar
+// copy of an operation must not carry nsw, nuw, range or similar promises.
 //
-// The analysis is a fixpoint over data dependences, over joins of divergent branches (LLVM's sync dependence analysis) and
-// over loops that lanes leave in different iterations.
+// The analysis is a fixpoint over data dependences, over joins of divergent branches (LLVM's sync
+// dependence analysis) and over loops that lanes leave in different iterations.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
@@ -28,19 +29,20 @@ struct ThreadLayout {
   };
   Kind kind = row;
   unsigned width = 32;
-  unsigned row_length = 0;       // of `rows`: divides width
-  bool may_assume = true;        // whoever runs the code checks assumptions() first
-  bool warp_aligned = false;     // lane 0 is lane 0 of a warp of 32 threads; in `row`, x0 is a multiple of 32
+  unsigned row_length = 0;  // of `rows`: divides width
+  bool may_assume = true;   // whoever runs the code checks assumptions() first
+  bool warp_aligned =
+      false;  // lane 0 is lane 0 of a warp of 32 threads; in `row`, x0 is a multiple of 32
 };
 
 struct Shape {
   enum Kind { unknown, uniform, offset, varying };
   Kind kind = unknown;
-  unsigned align = 0;            // known zero low bits of the (base) value
-  bool constant_base = false;    // of offset: the base is 0, so the value is a constant of each lane
+  unsigned align = 0;          // known zero low bits of the (base) value
+  bool constant_base = false;  // of offset: the base is 0, so the value is a constant of each lane
   llvm::SmallVector<std::int64_t, 0> lanes;  // of offset
-  // Extensions that wrap around in no lane only as far as a run-time check says. Where it says no, base + lanes is
-  // not the value, which must then be computed lane by lane.
+  // Extensions that wrap around in no lane only as far as a run-time check says. Where it says no,
+  // base + lanes is not the value, which must then be computed lane by lane.
   llvm::SmallVector<const llvm::CastInst*, 0> guards;
   bool operator==(const Shape& other) const {
     return kind == other.kind && align == other.align && constant_base == other.constant_base &&
@@ -57,7 +59,8 @@ struct NoWrap {
 
 class Shapes {
  public:
-  Shapes(llvm::Function& kernel, const ThreadLayout& layout, llvm::DominatorTree& dominators, llvm::LoopInfo& loops);
+  Shapes(llvm::Function& kernel, const ThreadLayout& layout, llvm::DominatorTree& dominators,
+         llvm::LoopInfo& loops);
 
   const ThreadLayout& layout() const { return layout_; }
   Shape of(const llvm::Value* value) const;
@@ -67,7 +70,8 @@ class Shapes {
   // Lanes may leave the loop in different iterations.
   bool diverges(const llvm::Loop* loop) const { return divergent_loops_.count(loop); }
 
-  // Assumptions of the analysis on expressions of launch facts and parameters; to be checked before the code runs.
+  // Assumptions of the analysis on expressions of launch facts and parameters; to be checked before
+  // the code runs.
   const std::vector<NoWrap>& assumptions() const { return assumed_; }
   // The value is an operand of a guarded one, so that it may be needed anywhere.
   bool is_kept(const llvm::Instruction* value) const { return kept_.count(value); }
@@ -84,10 +88,13 @@ class Shapes {
   Shape compute_select(const llvm::SelectInst& select) const;
   Shape generic(const llvm::Instruction& instruction) const;
   using Assumptions = llvm::SmallVector<NoWrap, 2>;
-  bool never_wraps(const llvm::Value* value, bool is_signed, unsigned depth, Assumptions& needed) const;
-  bool inherently(const llvm::Value* value, bool is_signed, unsigned depth, Assumptions& needed) const;
+  bool never_wraps(const llvm::Value* value, bool is_signed, unsigned depth,
+                   Assumptions& needed) const;
+  bool inherently(const llvm::Value* value, bool is_signed, unsigned depth,
+                  Assumptions& needed) const;
   bool update(const llvm::Instruction& instruction, Shape shape);
-  Shape offsets(llvm::SmallVector<std::int64_t, 0> lanes, unsigned align, unsigned bits, bool constant_base) const;
+  Shape offsets(llvm::SmallVector<std::int64_t, 0> lanes, unsigned align, unsigned bits,
+                bool constant_base) const;
   Shape guarded(Shape shape, const Shape& a, const Shape& b) const;
 
   ThreadLayout layout_;

@@ -38,7 +38,8 @@ using namespace llvm;
 std::string source_place(const Instruction& at) {
   const DILocation* location = at.getDebugLoc().get();
   const DISubprogram* kernel = at.getFunction() ? at.getFunction()->getSubprogram() : nullptr;
-  if (!location) return at.getFunction() ? "kernel `" + at.getFunction()->getName().str() + "`: " : "";
+  if (!location)
+    return at.getFunction() ? "kernel `" + at.getFunction()->getName().str() + "`: " : "";
   // A construct inlined from a device header is reported where the user's file called it.
   while (kernel && location->getFilename() != kernel->getFilename() && location->getInlinedAt())
     location = location->getInlinedAt();
@@ -60,7 +61,8 @@ void refuse(const Instruction& at, const std::string& feature) {
 
 namespace {
 
-// What generic passes must know about the target: branches diverge, address space 0 is the generic one.
+// What generic passes must know about the target: branches diverge, address space 0 is the generic
+// one.
 class ThreadTarget : public TargetTransformInfoImplCRTPBase<ThreadTarget> {
   using Base = TargetTransformInfoImplCRTPBase<ThreadTarget>;
 
@@ -92,7 +94,8 @@ struct Managers {
   }
 };
 
-void refuse_recursion(Function* function, SmallPtrSetImpl<Function*>& active, SmallPtrSetImpl<Function*>& done) {
+void refuse_recursion(Function* function, SmallPtrSetImpl<Function*>& active,
+                      SmallPtrSetImpl<Function*>& done) {
   if (done.count(function)) return;
   active.insert(function);
   for (Instruction& instruction : instructions(*function)) {
@@ -106,7 +109,8 @@ void refuse_recursion(Function* function, SmallPtrSetImpl<Function*>& active, Sm
     if (!callee) callee = dyn_cast<Function>(call->getCalledOperand()->stripPointerCasts());
     if (!callee) refuse(*call, "a call through a function pointer or a virtual call is");
     if (callee->isDeclaration()) continue;
-    if (active.count(callee)) refuse(*call, "recursion (function `" + callee->getName().str() + "`) is");
+    if (active.count(callee))
+      refuse(*call, "recursion (function `" + callee->getName().str() + "`) is");
     refuse_recursion(callee, active, done);
   }
   active.erase(function);
@@ -193,7 +197,8 @@ void drop_hints(Function& kernel) {
   }
 }
 
-// Fully unrolls small innermost loops with a constant trip count: such a loop runs alike in every lane.
+// Fully unrolls small innermost loops with a constant trip count: such a loop runs alike in every
+// lane.
 class UnrollConstantLoops : public PassInfoMixin<UnrollConstantLoops> {
  public:
   PreservedAnalyses run(Function& function, FunctionAnalysisManager& analyses) {
@@ -212,7 +217,8 @@ class UnrollConstantLoops : public PassInfoMixin<UnrollConstantLoops> {
         unsigned count = evolution.getSmallConstantTripCount(loop);
         if (count == 0 || count > max_trips || size_of(*loop) * count > max_instructions) continue;
         UnrollLoopOptions options{count, true, false, false, false, true, nullptr};
-        auto result = UnrollLoop(loop, options, &loops, &evolution, &dominators, &assumptions, &target, &remarks, true);
+        auto result = UnrollLoop(loop, options, &loops, &evolution, &dominators, &assumptions,
+                                 &target, &remarks, true);
         if (result == LoopUnrollResult::Unmodified) continue;
         changed = again = true;
         break;
@@ -268,7 +274,8 @@ FunctionPassManager normalize() {
 std::vector<Function*> find_kernels(Module& module) {
   std::vector<Function*> kernels;
   auto add = [&](Function* function) {
-    if (function && !function->isDeclaration() && !is_contained(kernels, function)) kernels.push_back(function);
+    if (function && !function->isDeclaration() && !is_contained(kernels, function))
+      kernels.push_back(function);
   };
   for (Function& function : module)
     if (function.getCallingConv() == CallingConv::PTX_Kernel) add(&function);
@@ -276,7 +283,9 @@ std::vector<Function*> find_kernels(Module& module) {
     for (MDNode* node : annotations->operands()) {
       auto* function = mdconst::dyn_extract_or_null<Function>(node->getOperand(0));
       for (unsigned i = 1; i + 1 < node->getNumOperands(); i += 2)
-        if (auto* key = dyn_cast<MDString>(node->getOperand(i)); key && key->getString() == "kernel") add(function);
+        if (auto* key = dyn_cast<MDString>(node->getOperand(i));
+            key && key->getString() == "kernel")
+          add(function);
     }
   return kernels;
 }
@@ -284,7 +293,8 @@ std::vector<Function*> find_kernels(Module& module) {
 unsigned max_threads(const Function& kernel) {
   unsigned product = 1;
   bool found = false;
-  NamedMDNode* annotations = const_cast<Module*>(kernel.getParent())->getNamedMetadata("nvvm.annotations");
+  NamedMDNode* annotations =
+      const_cast<Module*>(kernel.getParent())->getNamedMetadata("nvvm.annotations");
   if (!annotations) return 1024;
   for (MDNode* node : annotations->operands()) {
     if (mdconst::dyn_extract_or_null<Function>(node->getOperand(0)) != &kernel) continue;

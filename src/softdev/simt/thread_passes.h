@@ -15,13 +15,15 @@ std::vector<llvm::Function*> find_kernels(llvm::Module& module);
 // maxntid of __launch_bounds__, 1024 when there is none.
 unsigned max_threads(const llvm::Function& kernel);
 
-// Gives operations that are undefined in LLVM their CUDA meaning (semantics.cpp): shifts by more than the width, division by
-// zero and overflow, float to integer out of range. Must run before any optimisation.
+// Gives operations that are undefined in LLVM their CUDA meaning (semantics.cpp): shifts by more
+// than the width, division by zero and overflow, float to integer out of range. Must run before any
+// optimisation.
 void define_semantics(llvm::Module& module);
 
-// Inlines everything into the kernels, brings the code into the form that the warp passes expect and refuses what they cannot
-// handle: afterwards every kernel has no calls except to intrinsics and known externals, no constant expressions, no vectors, one
-// return, only `br` and `ret` as terminators, reducible loops in simplified and loop-closed form.
+// Inlines everything into the kernels, brings the code into the form that the warp passes expect
+// and refuses what they cannot handle: afterwards every kernel has no calls except to intrinsics
+// and known externals, no constant expressions, no vectors, one return, only `br` and `ret` as
+// terminators, reducible loops in simplified and loop-closed form.
 void prepare_threads(llvm::Module& module, const StepHook& hook);
 
 }  // namespace td::softdev::simt

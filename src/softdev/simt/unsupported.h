@@ -1,5 +1,5 @@
-// How a pass refuses what the software device cannot run: an exception that td_cc_lower turns into LowerReply::error.
-// Thrown only through our own frames, never through LLVM's.
+// How a pass refuses what the software device cannot run: an exception that td_cc_lower turns into
+// LowerReply::error. Thrown only through our own frames, never through LLVM's.
 #pragma once
 
 #include <llvm/IR/Instruction.h>
@@ -18,7 +18,8 @@ std::string source_place(const llvm::Instruction& at);
 // Line of the instruction's debug location, 0 when it has none.
 unsigned source_line(const llvm::Instruction& at);
 
-// Throws Unsupported: "<place><feature> not supported on the software device yet". `feature` ends in "is" or "are".
+// Throws Unsupported: "<place><feature> not supported on the software device yet". `feature` ends
+// in "is" or "are".
 [[noreturn]] void refuse(const llvm::Instruction& at, const std::string& feature);
 
 }  // namespace td::softdev::simt

@@ -1,10 +1,12 @@
 // Emits the code of one warp (or part of one) for one kernel under one thread layout.
 //
-// Values: uniform and offset-shaped ones are scalars, varying ones <W x T>; masks are <W x i1>. A value that is used outside its
-// block lives in a stack slot (made into SSA form later), because under linearisation a definition need not dominate its uses.
+// Values: uniform and offset-shaped ones are scalars, varying ones <W x T>; masks are <W x i1>. A
+// value that is used outside its block lives in a stack slot (made into SSA form later), because
+// under linearisation a definition need not dominate its uses.
 //
-// Invariant: a block with side effects, a loop or a uniform branch is executed only with at least one live lane. Scalar loads and
-// scalar branches rely on it. Dead lanes may hold anything, poison included: masks are combined by select, never by `and`.
+// Invariant: a block with side effects, a loop or a uniform branch is executed only with at least
+// one live lane. Scalar loads and scalar branches rely on it. Dead lanes may hold anything, poison
+// included: masks are combined by select, never by `and`.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
@@ -50,8 +52,9 @@ struct LaunchValues {
   llvm::Value* thread[3] = {};
   llvm::Value* first = nullptr;  // linear index
   llvm::Value* lanes = nullptr;  // threads in the warp, 1 to W
-  // When barriers are phases (phases.h); null otherwise. Slots of i32: what the barriers of this round collect, and
-  // what those of the round before have collected, by kind (0 count, 1 and, 2 or).
+  // When barriers are phases (phases.h); null otherwise. Slots of i32: what the barriers of this
+  // round collect, and what those of the round before have collected, by kind (0 count, 1 and, 2
+  // or).
   llvm::Value* warp_number = nullptr;
   llvm::Value* warp_count = nullptr;
   llvm::Value* collected[3] = {};
@@ -61,16 +64,18 @@ struct LaunchValues {
 enum class Space { global, shared, local };
 
 // Whether base + lanes of `shape` stays inside the base's type in every lane; computed in 64 bits.
-llvm::Value* no_wrap_check(llvm::IRBuilder<>& b, llvm::Value* base, const Shape& shape, bool is_signed);
+llvm::Value* no_wrap_check(llvm::IRBuilder<>& b, llvm::Value* base, const Shape& shape,
+                           bool is_signed);
 
 class WarpEmitter {
  public:
-  WarpEmitter(const KernelContext& kernel, const Shapes& shapes, const ControlPlan& plan, const LaunchValues& launch,
-              llvm::Function* function);
+  WarpEmitter(const KernelContext& kernel, const Shapes& shapes, const ControlPlan& plan,
+              const LaunchValues& launch, llvm::Function* function);
 
   // Emits the body from `at` on; control arrives at `next` when all lanes have returned.
   void emit(llvm::BasicBlock* at, llvm::BasicBlock* next);
-  // The scalar (base) value of an expression of launch facts and parameters (Shapes::is_entry_expression).
+  // The scalar (base) value of an expression of launch facts and parameters
+  // (Shapes::is_entry_expression).
   llvm::Value* entry_value(const llvm::Value* value, llvm::IRBuilder<>& b);
 
  private:
@@ -78,7 +83,7 @@ class WarpEmitter {
   struct Scope {
     Scope* parent = nullptr;
     unsigned begin = 0, end = 0;
-    bool may_split = true;                        // full-mask copies may still be made inside
+    bool may_split = true;                         // full-mask copies may still be made inside
     const llvm::BasicBlock* full_owner = nullptr;  // its lanes are all alive in this copy
     llvm::DenseMap<const llvm::BasicBlock*, llvm::BasicBlock*> landings, loop_heads;
   };
@@ -93,7 +98,8 @@ class WarpEmitter {
   void enter(Scope& scope, const llvm::BasicBlock* block, bool guard);
   void leave(Scope& scope, const llvm::BasicBlock* block);
   void leave_latch(Scope& scope, const llvm::BasicBlock* block, const llvm::Loop* loop);
-  void take_edge(Scope& scope, const llvm::BasicBlock* from, unsigned successor, llvm::Value* edge_mask);
+  void take_edge(Scope& scope, const llvm::BasicBlock* from, unsigned successor,
+                 llvm::Value* edge_mask);
   void jump(Scope& scope, Deferred targets);
   llvm::BasicBlock* landing(Scope& scope, const llvm::BasicBlock* block);
   llvm::BasicBlock* loop_head(Scope& scope, const llvm::BasicBlock* header);
@@ -123,28 +129,32 @@ class WarpEmitter {
   llvm::Value* emit_address(const llvm::GetElementPtrInst& gep, bool as_vector);
   llvm::Value* emit_select(const llvm::SelectInst& select, bool as_vector);
   llvm::Value* emit_local_array(const llvm::AllocaInst& array);
-  llvm::Value* operand(const llvm::Value* value, bool as_vector) { return as_vector ? vector(value) : scalar(value); }
+  llvm::Value* operand(const llvm::Value* value, bool as_vector) {
+    return as_vector ? vector(value) : scalar(value);
+  }
 
-  // emit_memory.cpp
+  // emit_memory.cpp, emit_atomics.cpp
   llvm::Value* guarded_access(const Shape& address, llvm::function_ref<llvm::Value*()> fast,
                               llvm::function_ref<llvm::Value*()> slow);
   Space space_of(const llvm::Value* pointer) const;
   Space space_of(const llvm::Value* pointer, llvm::ArrayRef<std::int64_t> lanes) const;
   llvm::Value* emit_load(const llvm::LoadInst& load);
   void emit_store(const llvm::StoreInst& store);
-  llvm::Value* load_offsets(llvm::Value* base, llvm::ArrayRef<std::int64_t> lanes, llvm::Type* type, llvm::Align align,
-                            Space space, bool is_volatile);
-  void store_offsets(llvm::Value* base, llvm::ArrayRef<std::int64_t> lanes, llvm::Value* value, llvm::Align align,
-                     Space space, bool is_volatile);
+  llvm::Value* load_offsets(llvm::Value* base, llvm::ArrayRef<std::int64_t> lanes, llvm::Type* type,
+                            llvm::Align align, Space space, bool is_volatile);
+  void store_offsets(llvm::Value* base, llvm::ArrayRef<std::int64_t> lanes, llvm::Value* value,
+                     llvm::Align align, Space space, bool is_volatile);
   llvm::Value* gather(llvm::Value* pointers, llvm::Type* type, llvm::Align align, bool is_volatile);
   void scatter(llvm::Value* pointers, llvm::Value* value, llvm::Align align, bool is_volatile);
   llvm::Value* live_pointers(llvm::Value* pointers);
   llvm::Value* scratch();
   llvm::Value* emit_atomic(const llvm::Instruction& instruction);
-  llvm::Value* atomic_step(const llvm::Instruction& instruction, llvm::Value* pointer, llvm::Value* a, llvm::Value* b);
+  llvm::Value* atomic_step(const llvm::Instruction& instruction, llvm::Value* pointer,
+                           llvm::Value* a, llvm::Value* b);
   llvm::Value* combine_first(const llvm::AtomicRMWInst& atomic);
   void emit_copy(const llvm::CallInst& call, Builtin kind);
-  // Runs `body(lane, builder position)` for each live lane in ascending order; b_ is positioned in the body and after it.
+  // Runs `body(lane, builder position)` for each live lane in ascending order; b_ is positioned in
+  // the body and after it.
   void for_each_lane(const llvm::Twine& name, llvm::function_ref<void(llvm::Value*)> body);
   llvm::Value* lane_array(llvm::Value* vector, const llvm::Twine& name);
   llvm::Value* lane_address(llvm::Value* array, llvm::Type* element, llvm::Value* lane);
@@ -155,7 +165,8 @@ class WarpEmitter {
   llvm::Value* emit_pure(const llvm::CallInst& call, bool as_vector);
   llvm::Value* emit_saturating(const llvm::CallInst& call, bool as_vector);
   llvm::Value* emit_math(const llvm::CallInst& call);
-  llvm::Value* emit_in_parts(llvm::FunctionCallee callee, llvm::ArrayRef<llvm::Value*> operands, unsigned part);
+  llvm::Value* emit_in_parts(llvm::FunctionCallee callee, llvm::ArrayRef<llvm::Value*> operands,
+                             unsigned part);
   llvm::Value* emit_library_call(const llvm::CallInst& call, llvm::StringRef name);
   llvm::Value* first_live(const llvm::Value* value);
   llvm::Value* emit_barrier(const llvm::CallInst& call, const BuiltinRow& row);
@@ -165,8 +176,8 @@ class WarpEmitter {
   llvm::Value* emit_print(const llvm::CallInst& call);
   void emit_trap(const llvm::CallInst& call);
   void emit_assertion(const llvm::CallInst& call);
-  llvm::FunctionCallee runtime(llvm::StringRef name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> params,
-                               bool returns);
+  llvm::FunctionCallee runtime(llvm::StringRef name, llvm::Type* result,
+                               llvm::ArrayRef<llvm::Type*> params, bool returns);
   llvm::Value* linear_index();
   llvm::Value* thread_index(unsigned axis);
 
@@ -205,13 +216,15 @@ class WarpEmitter {
   llvm::MapVector<const llvm::BasicBlock*, llvm::AllocaInst*> masks_;
   llvm::DenseMap<const llvm::Value*, llvm::Value*> local_;  // values of the block being emitted
   llvm::DenseMap<const llvm::BasicBlock*, Deferred> deferred_;
-  llvm::MapVector<const llvm::CastInst*, llvm::AllocaInst*> guards_;  // whether a guarded extension holds
+  llvm::MapVector<const llvm::CastInst*, llvm::AllocaInst*>
+      guards_;  // whether a guarded extension holds
   llvm::DenseMap<const llvm::AllocaInst*, llvm::AllocaInst*> arrays_;
-  llvm::AllocaInst* exited_ = nullptr;  // lanes that have returned, kept only when a barrier needs to know
+  llvm::AllocaInst* exited_ =
+      nullptr;  // lanes that have returned, kept only when a barrier needs to know
   llvm::AllocaInst* scratch_ = nullptr;
   llvm::Value* mask_ = nullptr;  // of the block being emitted
   bool full_ = false;            // mask_ is known to be full
-  bool compact_;                 // small code rather than fast code: the fallback for odd block shapes
+  bool compact_;  // small code rather than fast code: the fallback for odd block shapes
   const llvm::BasicBlock* current_ = nullptr;
 };
 

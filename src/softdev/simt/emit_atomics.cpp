@@ -1,0 +1,241 @@
+// Operations that run once for each live lane, in ascending lane order: atomics and copies.
+//
+// The order of a warp's atomics is free in CUDA; a fixed one makes runs repeatable. Shared memory
+// belongs to the running worker, so that its atomics need no lock.
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Intrinsics.h>
+
+#include "softdev/simt/unsupported.h"
+#include "softdev/simt/warp_emitter.h"
+
+namespace td::softdev::simt {
+
+using namespace llvm;
+
+Value* WarpEmitter::lane_array(Value* vector, const Twine& name) {
+  Type* element = cast<VectorType>(vector->getType())->getElementType();
+  AllocaInst* array = stack_slot(ArrayType::get(element, width_), Align(64), name);
+  b_.CreateAlignedStore(vector, array, Align(64));
+  return array;
+}
+
+Value* WarpEmitter::lane_address(Value* array, Type* element, Value* lane) {
+  return b_.CreateInBoundsGEP(element, array, lane);
+}
+
+void WarpEmitter::for_each_lane(const Twine& name, function_ref<void(Value*)> body) {
+  Type* bits_type = b_.getInt32Ty();
+  Value* start = mask_bits32(mask_);
+  BasicBlock* before = b_.GetInsertBlock();
+  BasicBlock* loop = new_block(name + ".lane");
+  BasicBlock* done = new_block(name + ".done");
+  b_.CreateBr(loop);
+  b_.SetInsertPoint(loop);
+  PHINode* left = b_.CreatePHI(bits_type, 2);
+  left->addIncoming(start, before);
+  Value* lane = b_.CreateBinaryIntrinsic(Intrinsic::cttz, left, b_.getTrue());
+  body(b_.CreateZExt(lane, b_.getInt64Ty()));
+  Value* rest = b_.CreateAnd(left, b_.CreateSub(left, b_.getInt32(1)));
+  left->addIncoming(rest, b_.GetInsertBlock());
+  b_.CreateCondBr(b_.CreateICmpNE(rest, b_.getInt32(0)), loop, done);
+  b_.SetInsertPoint(done);
+}
+
+namespace {
+
+Value* apply(IRBuilder<>& b, AtomicRMWInst::BinOp op, Value* old, Value* value) {
+  switch (op) {
+    case AtomicRMWInst::Xchg:
+      return value;
+    case AtomicRMWInst::Add:
+      return b.CreateAdd(old, value);
+    case AtomicRMWInst::Sub:
+      return b.CreateSub(old, value);
+    case AtomicRMWInst::And:
+      return b.CreateAnd(old, value);
+    case AtomicRMWInst::Nand:
+      return b.CreateNot(b.CreateAnd(old, value));
+    case AtomicRMWInst::Or:
+      return b.CreateOr(old, value);
+    case AtomicRMWInst::Xor:
+      return b.CreateXor(old, value);
+    case AtomicRMWInst::Max:
+      return b.CreateBinaryIntrinsic(Intrinsic::smax, old, value);
+    case AtomicRMWInst::Min:
+      return b.CreateBinaryIntrinsic(Intrinsic::smin, old, value);
+    case AtomicRMWInst::UMax:
+      return b.CreateBinaryIntrinsic(Intrinsic::umax, old, value);
+    case AtomicRMWInst::UMin:
+      return b.CreateBinaryIntrinsic(Intrinsic::umin, old, value);
+    case AtomicRMWInst::FAdd:
+      return b.CreateFAdd(old, value);
+    case AtomicRMWInst::FSub:
+      return b.CreateFSub(old, value);
+    case AtomicRMWInst::FMax:
+      return b.CreateBinaryIntrinsic(Intrinsic::maxnum, old, value);
+    case AtomicRMWInst::FMin:
+      return b.CreateBinaryIntrinsic(Intrinsic::minnum, old, value);
+    case AtomicRMWInst::UIncWrap: {
+      Value* next = b.CreateAdd(old, ConstantInt::get(old->getType(), 1));
+      return b.CreateSelect(b.CreateICmpUGE(old, value), Constant::getNullValue(old->getType()),
+                            next);
+    }
+    case AtomicRMWInst::UDecWrap: {
+      Value* next = b.CreateSub(old, ConstantInt::get(old->getType(), 1));
+      Value* wraps = b.CreateOr(b.CreateICmpEQ(old, Constant::getNullValue(old->getType())),
+                                b.CreateICmpUGT(old, value));
+      return b.CreateSelect(wraps, value, next);
+    }
+    default:
+      return nullptr;
+  }
+}
+
+Constant* identity_of(AtomicRMWInst::BinOp op, Type* type) {
+  unsigned bits = type->getScalarSizeInBits();
+  switch (op) {
+    case AtomicRMWInst::And:
+    case AtomicRMWInst::UMin:
+      return Constant::getAllOnesValue(type);
+    case AtomicRMWInst::Max:
+      return ConstantInt::get(type, APInt::getSignedMinValue(bits));
+    case AtomicRMWInst::Min:
+      return ConstantInt::get(type, APInt::getSignedMaxValue(bits));
+    default:
+      return Constant::getNullValue(type);
+  }
+}
+
+Intrinsic::ID reduction_of(AtomicRMWInst::BinOp op) {
+  switch (op) {
+    case AtomicRMWInst::Add:
+    case AtomicRMWInst::Sub:
+      return Intrinsic::vector_reduce_add;
+    case AtomicRMWInst::And:
+      return Intrinsic::vector_reduce_and;
+    case AtomicRMWInst::Or:
+      return Intrinsic::vector_reduce_or;
+    case AtomicRMWInst::Xor:
+      return Intrinsic::vector_reduce_xor;
+    case AtomicRMWInst::Max:
+      return Intrinsic::vector_reduce_smax;
+    case AtomicRMWInst::Min:
+      return Intrinsic::vector_reduce_smin;
+    case AtomicRMWInst::UMax:
+      return Intrinsic::vector_reduce_umax;
+    case AtomicRMWInst::UMin:
+      return Intrinsic::vector_reduce_umin;
+    default:
+      return Intrinsic::not_intrinsic;
+  }
+}
+
+}  // namespace
+
+// All lanes combine into one integer at one address and nobody wants the old value: one operation
+// for the warp.
+Value* WarpEmitter::combine_first(const AtomicRMWInst& atomic) {
+  Intrinsic::ID reduction = reduction_of(atomic.getOperation());
+  if (!atomic.use_empty() || !shapes_.is_uniform(atomic.getPointerOperand()) ||
+      !atomic.getType()->isIntegerTy() || reduction == Intrinsic::not_intrinsic)
+    return nullptr;
+  Value* values = vector(atomic.getValOperand());
+  if (!full_)
+    values = b_.CreateSelect(mask_, values, identity_of(atomic.getOperation(), values->getType()));
+  Value* combined = b_.CreateUnaryIntrinsic(reduction, values);
+  return splat(atomic_step(atomic, scalar(atomic.getPointerOperand()), combined, nullptr));
+}
+
+// One atomic operation of one lane. A block runs on one worker, so that its shared memory needs no
+// lock.
+Value* WarpEmitter::atomic_step(const Instruction& instruction, Value* pointer, Value* a,
+                                Value* b) {
+  if (auto* exchange = dyn_cast<AtomicCmpXchgInst>(&instruction)) {
+    if (space_of(exchange->getPointerOperand()) != Space::global) {
+      Value* old = b_.CreateAlignedLoad(a->getType(), pointer, exchange->getAlign());
+      Value* equal = b_.CreateICmpEQ(old, a);
+      b_.CreateAlignedStore(b_.CreateSelect(equal, b, old), pointer, exchange->getAlign());
+      Value* result = PoisonValue::get(StructType::get(a->getType(), b_.getInt1Ty()));
+      return b_.CreateInsertValue(b_.CreateInsertValue(result, old, 0), equal, 1);
+    }
+    return b_.CreateAtomicCmpXchg(pointer, a, b, exchange->getAlign(),
+                                  AtomicOrdering::SequentiallyConsistent,
+                                  AtomicOrdering::SequentiallyConsistent);
+  }
+  auto op = AtomicRMWInst::Add;
+  const Value* address = nullptr;
+  Align align(4);
+  if (auto* atomic = dyn_cast<AtomicRMWInst>(&instruction)) {
+    op = atomic->getOperation();
+    address = atomic->getPointerOperand();
+    align = atomic->getAlign();
+  } else {
+    auto& call = cast<CallInst>(instruction);
+    op = find_builtin(call)->detail == 0 ? AtomicRMWInst::UIncWrap : AtomicRMWInst::UDecWrap;
+    address = call.getArgOperand(0);
+  }
+  if (space_of(address) == Space::global)
+    return b_.CreateAtomicRMW(op, pointer, a, align, AtomicOrdering::SequentiallyConsistent);
+  Value* old = b_.CreateAlignedLoad(a->getType(), pointer, align);
+  Value* updated = apply(b_, op, old, a);
+  if (!updated) refuse(instruction, "this atomic operation is");
+  b_.CreateAlignedStore(updated, pointer, align);
+  return old;
+}
+
+Value* WarpEmitter::emit_atomic(const Instruction& instruction) {
+  if (auto* atomic = dyn_cast<AtomicRMWInst>(&instruction))
+    if (Value* combined = combine_first(*atomic)) return combined;
+  const Value* address = instruction.getOperand(0);
+  bool exchange = isa<AtomicCmpXchgInst>(instruction);
+  Value* pointers = lane_array(vector(address), "atomic.pointer");
+  Value* first_vector = vector(instruction.getOperand(1));
+  Type* type = cast<VectorType>(first_vector->getType())->getElementType();
+  Value* first = lane_array(first_vector, "atomic.value");
+  Value* second = exchange ? lane_array(vector(instruction.getOperand(2)), "atomic.new") : nullptr;
+  Value* old = stack_slot(ArrayType::get(type, width_), Align(64), "atomic.old");
+  Value* success = stack_slot(ArrayType::get(b_.getInt8Ty(), width_), Align(64), "atomic.success");
+  for_each_lane("atomic", [&](Value* lane) {
+    auto load = [&](Type* t, Value* array) {
+      return b_.CreateLoad(t, lane_address(array, t, lane));
+    };
+    Value* pointer = load(b_.getPtrTy(), pointers);
+    Value* result =
+        atomic_step(instruction, pointer, load(type, first), second ? load(type, second) : nullptr);
+    if (exchange) {
+      b_.CreateStore(b_.CreateZExt(b_.CreateExtractValue(result, 1), b_.getInt8Ty()),
+                     lane_address(success, b_.getInt8Ty(), lane));
+      result = b_.CreateExtractValue(result, 0);
+    }
+    b_.CreateStore(result, lane_address(old, type, lane));
+  });
+  Value* values = b_.CreateAlignedLoad(FixedVectorType::get(type, width_), old, Align(64));
+  if (!exchange) return values;
+  Value* flags =
+      b_.CreateAlignedLoad(FixedVectorType::get(b_.getInt8Ty(), width_), success, Align(64));
+  Value* result = PoisonValue::get(lanes_type(instruction.getType()));
+  result = b_.CreateInsertValue(result, values, 0);
+  return b_.CreateInsertValue(result, b_.CreateTrunc(flags, mask_type()), 1);
+}
+
+void WarpEmitter::emit_copy(const CallInst& call, Builtin kind) {
+  Value* to = lane_array(vector(call.getArgOperand(0)), "copy.to");
+  Value* from_vector = vector(call.getArgOperand(1));
+  Type* from_type = cast<VectorType>(from_vector->getType())->getElementType();
+  Value* from = lane_array(from_vector, "copy.from");
+  Value* size = lane_array(vector(call.getArgOperand(2)), "copy.size");
+  Type* size_type = call.getArgOperand(2)->getType();
+  for_each_lane("copy", [&](Value* lane) {
+    Value* target = b_.CreateLoad(b_.getPtrTy(), lane_address(to, b_.getPtrTy(), lane));
+    Value* source = b_.CreateLoad(from_type, lane_address(from, from_type, lane));
+    Value* bytes = b_.CreateLoad(size_type, lane_address(size, size_type, lane));
+    if (kind == Builtin::fill)
+      b_.CreateMemSet(target, source, bytes, MaybeAlign());
+    else if (kind == Builtin::move)
+      b_.CreateMemMove(target, MaybeAlign(), source, MaybeAlign(), bytes);
+    else
+      b_.CreateMemCpy(target, MaybeAlign(), source, MaybeAlign(), bytes);
+  });
+}
+
+}  // namespace td::softdev::simt
