@@ -111,16 +111,12 @@ std::vector<Rung> ladder(std::string_view kind) {
   return result;
 }
 
-bool compiler_loaded() {
-  return base::cc_plugin_loaded();
-}
+bool compiler_loaded() { return base::cc_plugin_loaded(); }
 
 void set_library_search_path(std::vector<std::string> folders) {
   driver::set_library_search_path(std::move(folders));
 }
 
-std::string version() {
-  return base::kVersion;
-}
+std::string version() { return base::kVersion; }
 
 }  // namespace td::diagnose

@@ -4,9 +4,7 @@
 
 namespace td {
 
-Pool Pool::of(const Device& device) {
-  return Pool(device);
-}
+Pool Pool::of(const Device& device) { return Pool(device); }
 
 PoolInfo Pool::info() const {
   driver::PoolStatistics s = device_.state()->pool().statistics();
@@ -18,8 +16,6 @@ void Pool::free_all_blocks() const {
   device_.state()->pool().free_all_blocks();
 }
 
-void Pool::set_limit(std::size_t bytes) const {
-  device_.state()->pool().set_limit(bytes);
-}
+void Pool::set_limit(std::size_t bytes) const { device_.state()->pool().set_limit(bytes); }
 
 }  // namespace td
