@@ -69,7 +69,8 @@ class Blas : public Soft {
       if constexpr (std::is_floating_point_v<T>) {
         value = static_cast<T>(unit(random_));
       } else {
-        value = T(static_cast<typename T::value_type>(unit(random_)), static_cast<typename T::value_type>(unit(random_)));
+        value = T(static_cast<typename T::value_type>(unit(random_)),
+                  static_cast<typename T::value_type>(unit(random_)));
       }
     }
     return out;
@@ -77,7 +78,8 @@ class Blas : public Soft {
   template <class T>
   CUdeviceptr upload(const std::vector<T>& values) {
     CUdeviceptr address = alloc(std::max<std::size_t>(1, values.size() * sizeof(T)));
-    EXPECT_EQ(td_soft_cuMemcpyHtoD_v2(address, values.data(), values.size() * sizeof(T)), CUDA_SUCCESS);
+    EXPECT_EQ(td_soft_cuMemcpyHtoD_v2(address, values.data(), values.size() * sizeof(T)),
+              CUDA_SUCCESS);
     return address;
   }
 
@@ -88,15 +90,17 @@ class Blas : public Soft {
     long long stride_a = static_cast<long long>(lda) * (op_a == OP_N ? k : m) + 5;
     long long stride_b = static_cast<long long>(ldb) * (op_b == OP_N ? n : k);
     long long stride_c = static_cast<long long>(ldc) * n + 4;
-    auto a = random_values<T>(stride_a * count), b = random_values<T>(stride_b * count), c = random_values<T>(stride_c * count);
+    auto a = random_values<T>(stride_a * count), b = random_values<T>(stride_b * count),
+         c = random_values<T>(stride_c * count);
     T alpha = random_values<T>(1)[0], beta = random_values<T>(1)[0];
     CUdeviceptr da = upload(a), db = upload(b), dc = upload(c);
     auto at = [](auto& v) { return reinterpret_cast<const Abi*>(&v); };
     auto in = [](CUdeviceptr p) { return reinterpret_cast<Abi*>(p); };
     cublasStatus_t status =
-        count == 1 ? Traits<T>::one(handle_, op_a, op_b, m, n, k, at(alpha), in(da), lda, in(db), ldb, at(beta), in(dc), ldc)
-                   : Traits<T>::many(handle_, op_a, op_b, m, n, k, at(alpha), in(da), lda, stride_a, in(db), ldb, stride_b,
-                                     at(beta), in(dc), ldc, stride_c, count);
+        count == 1 ? Traits<T>::one(handle_, op_a, op_b, m, n, k, at(alpha), in(da), lda, in(db),
+                                    ldb, at(beta), in(dc), ldc)
+                   : Traits<T>::many(handle_, op_a, op_b, m, n, k, at(alpha), in(da), lda, stride_a,
+                                     in(db), ldb, stride_b, at(beta), in(dc), ldc, stride_c, count);
     ASSERT_EQ(status, CUBLAS_STATUS_SUCCESS);
     std::vector<T> expected = c;
     Wide wide_alpha(alpha), wide_beta(beta);
@@ -106,7 +110,8 @@ class Blas : public Soft {
         for (int i = 0; i < m; ++i) {
           Wide sum = 0;
           for (int l = 0; l < k; ++l)
-            sum += element(a, p * stride_a, lda, op_a, i, l) * element(b, p * stride_b, ldb, op_b, l, j);
+            sum += element(a, p * stride_a, lda, op_a, i, l) *
+                   element(b, p * stride_b, ldb, op_b, l, j);
           std::size_t here = p * stride_c + static_cast<std::size_t>(j) * ldc + i;
           Wide value = wide_alpha * sum + wide_beta * Wide(c[here]);
           if constexpr (std::is_floating_point_v<T>) {
@@ -144,15 +149,17 @@ TEST_F(Blas, AnEmptySumScalesAndBetaZeroOverwrites) {
   std::vector<float> c = {1, 2, 3, 4};
   CUdeviceptr dc = upload(c);
   float alpha = 1, beta = 2;
-  ASSERT_EQ(td_soft_cublasSgemm_v2(handle_, OP_N, OP_N, 2, 2, 0, &alpha, nullptr, 2, nullptr, 1, &beta,
-                                   reinterpret_cast<float*>(dc), 2),
+  ASSERT_EQ(td_soft_cublasSgemm_v2(handle_, OP_N, OP_N, 2, 2, 0, &alpha, nullptr, 2, nullptr, 1,
+                                   &beta, reinterpret_cast<float*>(dc), 2),
             CUBLAS_STATUS_SUCCESS);
   EXPECT_EQ(download<float>(dc, 4), (std::vector<float>{2, 4, 6, 8}));
   // NaN in C does not survive beta == 0.
-  CUdeviceptr da = upload(std::vector<float>{1, 0, 0, 1}), nan = upload(std::vector<float>(4, std::nanf("")));
+  CUdeviceptr da = upload(std::vector<float>{1, 0, 0, 1}),
+              nan = upload(std::vector<float>(4, std::nanf("")));
   beta = 0;
-  ASSERT_EQ(td_soft_cublasSgemm_v2(handle_, OP_N, OP_N, 2, 2, 2, &alpha, reinterpret_cast<float*>(da), 2,
-                                   reinterpret_cast<float*>(dc), 2, &beta, reinterpret_cast<float*>(nan), 2),
+  ASSERT_EQ(td_soft_cublasSgemm_v2(handle_, OP_N, OP_N, 2, 2, 2, &alpha,
+                                   reinterpret_cast<float*>(da), 2, reinterpret_cast<float*>(dc), 2,
+                                   &beta, reinterpret_cast<float*>(nan), 2),
             CUBLAS_STATUS_SUCCESS);
   EXPECT_EQ(download<float>(nan, 4), (std::vector<float>{2, 4, 6, 8}));
 }
@@ -165,15 +172,16 @@ TEST_F(Blas, HalfSumsInFloat) {
     for (auto& value : *m) value = float_to_half(unit(random_));
   CUdeviceptr da = upload(a), db = upload(b), dc = upload(c);
   float alpha = 1, beta = 0;
-  ASSERT_EQ(td_soft_cublasGemmEx(handle_, OP_N, OP_N, n, n, n, &alpha, reinterpret_cast<void*>(da), R_16F, n,
-                                 reinterpret_cast<void*>(db), R_16F, n, &beta, reinterpret_cast<void*>(dc), R_16F, n,
-                                 COMPUTE_32F, GEMM_DEFAULT),
+  ASSERT_EQ(td_soft_cublasGemmEx(handle_, OP_N, OP_N, n, n, n, &alpha, reinterpret_cast<void*>(da),
+                                 R_16F, n, reinterpret_cast<void*>(db), R_16F, n, &beta,
+                                 reinterpret_cast<void*>(dc), R_16F, n, COMPUTE_32F, GEMM_DEFAULT),
             CUBLAS_STATUS_SUCCESS);
   auto got = download<std::uint16_t>(dc, n * n);
   for (int j = 0; j < n; ++j)
     for (int i = 0; i < n; ++i) {
       double sum = 0;
-      for (int k = 0; k < n; ++k) sum += double{half_to_float(a[k * n + i])} * half_to_float(b[j * n + k]);
+      for (int k = 0; k < n; ++k)
+        sum += double{half_to_float(a[k * n + i])} * half_to_float(b[j * n + k]);
       EXPECT_NEAR(half_to_float(got[j * n + i]), sum, 2e-3 * std::max(1.0, std::abs(sum)));
     }
 }
@@ -182,14 +190,16 @@ TEST_F(Blas, ProductsKeepTheirPlaceInTheStream) {
   CUstream stream = nullptr;
   OK(cuStreamCreateWithPriority(&stream, STREAM_NON_BLOCKING, 0));
   ASSERT_EQ(td_soft_cublasSetStream_v2(handle_, stream), CUBLAS_STATUS_SUCCESS);
-  // c = 2 c + a a with another a each time: any other order of the steps, or a step too early, gives another number.
+  // c = 2 c + a a with another a each time: any other order of the steps, or a step too early,
+  // gives another number.
   CUdeviceptr a = upload(std::vector<float>{0}), c = upload(std::vector<float>{1});
   float alpha = 1, beta = 2, expected = 1;
   for (int i = 0; i < 10; ++i) {
     ASSERT_EQ(launch("busy", 1, 1, stream, 300000ull), CUDA_SUCCESS);
     OK(cuMemsetD32Async(a, 0x40400000u + (static_cast<unsigned>(i) << 16), 1, stream));
-    ASSERT_EQ(td_soft_cublasSgemm_v2(handle_, OP_N, OP_N, 1, 1, 1, &alpha, reinterpret_cast<float*>(a), 1,
-                                     reinterpret_cast<float*>(a), 1, &beta, reinterpret_cast<float*>(c), 1),
+    ASSERT_EQ(td_soft_cublasSgemm_v2(handle_, OP_N, OP_N, 1, 1, 1, &alpha,
+                                     reinterpret_cast<float*>(a), 1, reinterpret_cast<float*>(a), 1,
+                                     &beta, reinterpret_cast<float*>(c), 1),
               CUBLAS_STATUS_SUCCESS);
     float value = 3 + 0.015625f * static_cast<float>(i);
     expected = 2 * expected + value * value;
@@ -203,13 +213,17 @@ TEST_F(Blas, Errors) {
   float one = 1;
   CUdeviceptr a = upload(std::vector<float>(16, 1));
   auto* p = reinterpret_cast<float*>(a);
-  EXPECT_EQ(td_soft_cublasSgemm_v2(handle_, OP_N, OP_N, 4, 4, 4, &one, p, 3, p, 4, &one, p, 4), CUBLAS_STATUS_INVALID_VALUE);
-  EXPECT_EQ(td_soft_cublasSgemm_v2(handle_, 9, OP_N, 4, 4, 4, &one, p, 4, p, 4, &one, p, 4), CUBLAS_STATUS_INVALID_VALUE);
-  EXPECT_EQ(td_soft_cublasSgemm_v2(handle_, OP_N, OP_N, -1, 4, 4, &one, p, 4, p, 4, &one, p, 4), CUBLAS_STATUS_INVALID_VALUE);
+  EXPECT_EQ(td_soft_cublasSgemm_v2(handle_, OP_N, OP_N, 4, 4, 4, &one, p, 3, p, 4, &one, p, 4),
+            CUBLAS_STATUS_INVALID_VALUE);
+  EXPECT_EQ(td_soft_cublasSgemm_v2(handle_, 9, OP_N, 4, 4, 4, &one, p, 4, p, 4, &one, p, 4),
+            CUBLAS_STATUS_INVALID_VALUE);
+  EXPECT_EQ(td_soft_cublasSgemm_v2(handle_, OP_N, OP_N, -1, 4, 4, &one, p, 4, p, 4, &one, p, 4),
+            CUBLAS_STATUS_INVALID_VALUE);
   EXPECT_EQ(td_soft_cublasSgemm_v2(nullptr, OP_N, OP_N, 1, 1, 1, &one, p, 4, p, 4, &one, p, 4),
             CUBLAS_STATUS_NOT_INITIALIZED);
   // An operand that is too short faults on the device.
-  ASSERT_EQ(td_soft_cublasSgemm_v2(handle_, OP_N, OP_N, 4, 5, 4, &one, p, 4, p, 4, &one, p, 4), CUBLAS_STATUS_SUCCESS);
+  ASSERT_EQ(td_soft_cublasSgemm_v2(handle_, OP_N, OP_N, 4, 5, 4, &one, p, 4, p, 4, &one, p, 4),
+            CUBLAS_STATUS_SUCCESS);
   EXPECT_EQ(td_soft_cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
   EXPECT_EQ(td_soft_cublasSgemm_v2(handle_, OP_N, OP_N, 1, 1, 1, &one, p, 4, p, 4, &one, p, 4),
             CUBLAS_STATUS_EXECUTION_FAILED);

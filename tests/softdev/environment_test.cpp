@@ -1,4 +1,5 @@
-// Three devices, three workers and a time limit: what the environment sets, before the device starts.
+// Three devices, three workers and a time limit: what the environment sets, before the device
+// starts.
 #include <chrono>
 #include <cstdlib>
 #include <set>
@@ -67,7 +68,8 @@ TEST_F(Soft, IdentitiesDiffer) {
 
 TEST_F(Soft, EndlessKernelsTimeOut) {
 #if defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "ThreadSanitizer holds signals back until the next call, and an endless loop makes none";
+  GTEST_SKIP()
+      << "ThreadSanitizer holds signals back until the next call, and an endless loop makes none";
 #endif
   for (int turn = 0; turn < 3; ++turn) {
     auto begin = std::chrono::steady_clock::now();
@@ -80,7 +82,8 @@ TEST_F(Soft, EndlessKernelsTimeOut) {
     recover();
     // Short kernels are not bothered.
     CUdeviceptr out = alloc(100 * sizeof(int));
-    for (int i = 0; i < 200; ++i) ASSERT_EQ(launch("triple", 1, 100, nullptr, out, 100), CUDA_SUCCESS);
+    for (int i = 0; i < 200; ++i)
+      ASSERT_EQ(launch("triple", 1, 100, nullptr, out, 100), CUDA_SUCCESS);
     EXPECT_EQ(download<int>(out, 100)[99], 297);
   }
 }

@@ -1,4 +1,5 @@
-// A compiler plug-in for tests. The "image" is LLVM's bitcode wrapper and magic around the name of what to answer:
+// A compiler plug-in for tests. The "image" is LLVM's bitcode wrapper and magic around the name of
+// what to answer:
 //   kernels        the object of kernels.cpp
 //   copy:N         the same, as another image (for caches)
 //   damaged        an object that does not load
@@ -63,7 +64,8 @@ LoweredKernel kernel_of(const Row& row) {
   LoweredKernel kernel;
   kernel.name = row.name;
   kernel.has_barrier = row.barrier;
-  // Tests' objects have block functions only where there is no barrier; the warp function is then never called.
+  // Tests' objects have block functions only where there is no barrier; the warp function is then
+  // never called.
   kernel.warp_symbol = symbol_of(row, row.barrier);
   if (!row.barrier) kernel.block_symbol = kernel.warp_symbol;
   for (const char* p = row.params; *p; ++p) {
@@ -90,7 +92,8 @@ LoweredKernel large_params() {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) void td_cc_lower(const LowerRequest& request, LowerReply& reply) {
+extern "C" __attribute__((visibility("default"))) void td_cc_lower(const LowerRequest& request,
+                                                                   LowerReply& reply) {
   std::string what(request.bitcode.substr(4));
   if (what == "refuse") {
     reply.error = "kernel.cu:12: recursion is not supported on the software device yet";

@@ -18,12 +18,14 @@ class Faults : public Soft {
 };
 
 TEST_F(Faults, AnIndexErrorOfAnySizeIsAnIllegalAddress) {
-  const long long sizes[] = {256, 4096, 65536, 1ll << 20, 1ll << 28, (1ll << 31) - 1, 1ll << 33, 1ll << 35};
+  const long long sizes[] = {256,       4096,     65536, 1ll << 20, 1ll << 28, (1ll << 31) - 1,
+                             1ll << 33, 1ll << 35};
   for (long long miss : sizes)
     for (int side : {-1, 1}) {
       CUdeviceptr a = alloc(4096);
       ASSERT_EQ(poke(a, 4095), CUDA_SUCCESS);
-      EXPECT_EQ(poke(a, side > 0 ? 4096 + miss : -miss - 4096), CUDA_ERROR_ILLEGAL_ADDRESS) << side * miss;
+      EXPECT_EQ(poke(a, side > 0 ? 4096 + miss : -miss - 4096), CUDA_ERROR_ILLEGAL_ADDRESS)
+          << side * miss;
       recover();
     }
 }
@@ -32,7 +34,9 @@ TEST_F(Faults, TheTextNamesKernelBlockAndTheMiss) {
   CUdeviceptr a = alloc(40000);
   EXPECT_EQ(poke(a, 40000 + 1000, 5, 8), CUDA_ERROR_ILLEGAL_ADDRESS);
   EXPECT_NE(fault().find("kernel poke, block (5, 0, 0)"), std::string::npos) << fault();
-  EXPECT_NE(fault().find("1000 bytes past the end of the allocation of 40000 bytes"), std::string::npos) << fault();
+  EXPECT_NE(fault().find("1000 bytes past the end of the allocation of 40000 bytes"),
+            std::string::npos)
+      << fault();
   recover();
 }
 
@@ -105,8 +109,9 @@ TEST_F(Faults, AssertsPrintCudasLine) {
   ::testing::internal::CaptureStderr();
   ASSERT_EQ(launch("assert", 1, 32, nullptr), CUDA_SUCCESS);
   EXPECT_EQ(td_soft_cuCtxSynchronize(), CUDA_ERROR_ASSERT);
-  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
-            "kernel.cu:7: void check(int): block: [0,0,0], thread: [1,0,0] Assertion `x > 0` failed.\n");
+  EXPECT_EQ(
+      ::testing::internal::GetCapturedStderr(),
+      "kernel.cu:7: void check(int): block: [0,0,0], thread: [1,0,0] Assertion `x > 0` failed.\n");
   recover();
 }
 
@@ -131,7 +136,8 @@ TEST_F(Faults, OneThousandFaultsInARow) {
 
 TEST_F(Faults, AFaultStopsOtherBlocksAndLaterWork) {
 #if defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "ThreadSanitizer holds signals back until the next call, and an endless loop makes none";
+  GTEST_SKIP()
+      << "ThreadSanitizer holds signals back until the next call, and an endless loop makes none";
 #endif
   CUdeviceptr counts = alloc(4);
   void* params[] = {&counts};
@@ -143,7 +149,8 @@ TEST_F(Faults, AFaultStopsOtherBlocksAndLaterWork) {
   std::this_thread::sleep_for(std::chrono::milliseconds(10));
   ASSERT_EQ(launch("trap", 1, 1, nullptr), CUDA_SUCCESS);
   EXPECT_EQ(td_soft_cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
-  EXPECT_EQ(td_soft_cuLaunchKernel(count, 1, 1, 1, 1, 1, 1, 0, nullptr, params, nullptr), CUDA_ERROR_LAUNCH_FAILED);
+  EXPECT_EQ(td_soft_cuLaunchKernel(count, 1, 1, 1, 1, 1, 1, 0, nullptr, params, nullptr),
+            CUDA_ERROR_LAUNCH_FAILED);
   recover();
   // A grid of nearly endless size is cut short as well.
   CUdeviceptr a = alloc(100);
@@ -158,7 +165,8 @@ TEST_F(Faults, PrintedTextComesAtSynchronisation) {
   ::testing::internal::CaptureStdout();
   ASSERT_EQ(launch("print", 2, 1, nullptr, text), CUDA_SUCCESS);
   OK(cuCtxSynchronize());
-  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "7 -3  1.50|abc|z 100%\n7 -3  1.50|abc|z 100%\n");
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(),
+            "7 -3  1.50|abc|z 100%\n7 -3  1.50|abc|z 100%\n");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Hand-written stand-ins for generated code: warp and block functions of kernel_abi.h, compiled by the host compiler to a
-// relocatable object that the device's own loader loads. One loop turn is one thread.
+// Hand-written stand-ins for generated code: warp and block functions of kernel_abi.h, compiled by
+// the host compiler to a relocatable object that the device's own loader loads. One loop turn is
+// one thread.
 #include <cstddef>
 #include <cstdint>
 
@@ -62,7 +63,9 @@ void triple_block(BlockFrame* block) {
 }
 
 // (int* counts): how often each block ran
-void count_block(BlockFrame* block) { __atomic_fetch_add(param<int*>(block, 0) + linear_block(block), 1, __ATOMIC_RELAXED); }
+void count_block(BlockFrame* block) {
+  __atomic_fetch_add(param<int*>(block, 0) + linear_block(block), 1, __ATOMIC_RELAXED);
+}
 
 // (int* cell, int expected, int* errors): a step of a chain that must run in order
 void chain_block(BlockFrame* block) {
@@ -97,12 +100,16 @@ void divide_block(BlockFrame* block) {
   *param<int*>(block, 0) = q;
 }
 
-void trap_block(BlockFrame* block) { td_rt_trap(block, static_cast<std::uint32_t>(TrapKind::trap), 0, 1, 42); }
+void trap_block(BlockFrame* block) {
+  td_rt_trap(block, static_cast<std::uint32_t>(TrapKind::trap), 0, 1, 42);
+}
 void illegal_block(BlockFrame*) { __builtin_trap(); }
 void spin_block(BlockFrame*) {
   while (true) asm volatile("pause");
 }
-void jump_block(BlockFrame* block) { reinterpret_cast<void (*)()>(param<std::uintptr_t>(block, 0))(); }
+void jump_block(BlockFrame* block) {
+  reinterpret_cast<void (*)()>(param<std::uintptr_t>(block, 0))();
+}
 // (void* to, const void* from, size_t bytes)
 void copy_block(BlockFrame* block) {
   memcpy(param<void*>(block, 0), param<const void*>(block, 8), param<std::size_t>(block, 16));
@@ -192,13 +199,14 @@ void mirror_warp(BlockFrame* block, std::uint32_t first) {
   for (std::uint32_t t = first; t < warp_end(block, first); ++t) out[t] = shared[n - 1 - t];
 }
 
-// (int* errors, int rounds, int exit_every): each warp counts itself before each barrier; a warp whose number is a
-// multiple of exit_every leaves after as many rounds as its number
+// (int* errors, int rounds, int exit_every): each warp counts itself before each barrier; a warp
+// whose number is a multiple of exit_every leaves after as many rounds as its number
 void rounds_warp(BlockFrame* block, std::uint32_t first) {
   volatile int* arrived = shared_ints(block);
   auto* errors = param<int*>(block, 0);
   int rounds = param<int>(block, 8), exit_every = param<int>(block, 12);
-  int warp = static_cast<int>(first / 32), warps = static_cast<int>((block->launch->threads + 31) / 32);
+  int warp = static_cast<int>(first / 32),
+      warps = static_cast<int>((block->launch->threads + 31) / 32);
   double keep[8];  // lives across the barriers, on the warp's stack
   for (int i = 0; i < 8; ++i) keep[i] = warp * 8 + i;
   if (warp == 0)
@@ -216,7 +224,8 @@ void rounds_warp(BlockFrame* block, std::uint32_t first) {
     if (keep[i] != warp * 8 + i) __atomic_fetch_add(errors, 1, __ATOMIC_RELAXED);
 }
 
-// (unsigned* out, int rounds): out[3 round + kind] from warp 0; the predicate of thread t in round r is (t + r) % 3 == 0
+// (unsigned* out, int rounds): out[3 round + kind] from warp 0; the predicate of thread t in round
+// r is (t + r) % 3 == 0
 void votes_warp(BlockFrame* block, std::uint32_t first) {
   auto* out = param<std::uint32_t*>(block, 0);
   auto* errors = param<int*>(block, 16);
@@ -231,7 +240,8 @@ void votes_warp(BlockFrame* block, std::uint32_t first) {
       // Every warp must see the same answer.
       shared_ints(block)[first / 32] = static_cast<int>(mine);
       td_rt_barrier(block, warp_mask(block, first));
-      if (shared_ints(block)[0] != static_cast<int>(mine)) __atomic_fetch_add(errors, 1, __ATOMIC_RELAXED);
+      if (shared_ints(block)[0] != static_cast<int>(mine))
+        __atomic_fetch_add(errors, 1, __ATOMIC_RELAXED);
       td_rt_barrier(block, warp_mask(block, first));
     }
   }
@@ -243,13 +253,15 @@ void local_warp(BlockFrame* block, std::uint32_t first) {
   for (int i = 0; i < 1 << 17; ++i) local[i] = i + static_cast<int>(first);
   td_rt_barrier(block, warp_mask(block, first));
   for (int i = 0; i < 1 << 17; ++i)
-    if (local[i] != i + static_cast<int>(first)) __atomic_fetch_add(param<int*>(block, 0), 1, __ATOMIC_RELAXED);
+    if (local[i] != i + static_cast<int>(first))
+      __atomic_fetch_add(param<int*>(block, 0), 1, __ATOMIC_RELAXED);
 }
 
 // (char* base, long long offset, int warp): a store by one warp after a barrier
 void poke_warp(BlockFrame* block, std::uint32_t first) {
   td_rt_barrier(block, warp_mask(block, first));
-  if (first / 32 == param<std::uint32_t>(block, 16)) param<volatile char*>(block, 0)[param<long long>(block, 8)] = 1;
+  if (first / 32 == param<std::uint32_t>(block, 16))
+    param<volatile char*>(block, 0)[param<long long>(block, 8)] = 1;
   td_rt_barrier(block, warp_mask(block, first));
 }
 

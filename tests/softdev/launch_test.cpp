@@ -22,7 +22,8 @@ TEST_F(Soft, EveryBlockOfAGridRunsOnce) {
   struct Grid {
     unsigned x, y, z;
   };
-  for (Grid g : {Grid{1, 1, 1}, Grid{7, 5, 3}, Grid{100000, 1, 1}, Grid{3, 1000, 2}, Grid{1, 1, 333}}) {
+  for (Grid g :
+       {Grid{1, 1, 1}, Grid{7, 5, 3}, Grid{100000, 1, 1}, Grid{3, 1000, 2}, Grid{1, 1, 333}}) {
     std::size_t blocks = std::size_t{g.x} * g.y * g.z;
     CUdeviceptr counts = alloc(blocks * sizeof(int));
     OK(cuMemsetD32_v2(counts, 0, blocks));
@@ -41,7 +42,8 @@ TEST_F(Soft, KernelsSeeTheLaunch) {
   for (int z = 0, at = 0; z < 4; ++z)
     for (int y = 0; y < 3; ++y)
       for (int x = 0; x < 2; ++x, at += 12) {
-        std::vector<int> row(got.begin() + at, got.begin() + at + 10), expected = {x, y, z, 2, 3, 4, 8, 4, 2, 500};
+        std::vector<int> row(got.begin() + at, got.begin() + at + 10),
+            expected = {x, y, z, 2, 3, 4, 8, 4, 2, 500};
         EXPECT_EQ(row, expected);
         EXPECT_EQ(got[at + 11], 0);
       }
@@ -49,7 +51,8 @@ TEST_F(Soft, KernelsSeeTheLaunch) {
 
 TEST_F(Soft, LimitsAreCudas) {
   CUfunction f = kernel("empty");
-  auto result = [&](unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared = 0) {
+  auto result = [&](unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                    unsigned shared = 0) {
     return td_soft_cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, nullptr, nullptr, nullptr);
   };
   EXPECT_EQ(result(1, 1, 1, 1024, 1, 1), CUDA_SUCCESS);
@@ -71,7 +74,8 @@ TEST_F(Soft, LimitsAreCudas) {
   EXPECT_EQ(result(1, 1, 1, 1, 1, 1, 48 * 1024 + 1), CUDA_ERROR_INVALID_VALUE);
   OK(cuFuncSetAttribute(f, FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, 227 * 1024));
   EXPECT_EQ(result(1, 1, 1, 1, 1, 1, 227 * 1024), CUDA_SUCCESS);
-  EXPECT_EQ(td_soft_cuFuncSetAttribute(f, FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, 227 * 1024 + 1), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(td_soft_cuFuncSetAttribute(f, FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, 227 * 1024 + 1),
+            CUDA_ERROR_INVALID_VALUE);
   f = kernel("bounded");
   EXPECT_EQ(result(1, 1, 1, 64, 1, 1), CUDA_SUCCESS);
   EXPECT_EQ(result(1, 1, 1, 65, 1, 1), CUDA_ERROR_INVALID_VALUE);
@@ -80,9 +84,12 @@ TEST_F(Soft, LimitsAreCudas) {
 
 TEST_F(Soft, TheLargestGridOfXIsAccepted) {
   // Checked without running two thousand million blocks: the limit is tested before the parameters.
-  EXPECT_EQ(td_soft_cuLaunchKernel(kernel("count"), 2147483647, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr),
+  EXPECT_EQ(td_soft_cuLaunchKernel(kernel("count"), 2147483647, 1, 1, 1, 1, 1, 0, nullptr, nullptr,
+                                   nullptr),
             CUDA_ERROR_INVALID_VALUE);
-  EXPECT_EQ(td_soft_cuLaunchKernel(kernel("empty"), 20000000, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(td_soft_cuLaunchKernel(kernel("empty"), 20000000, 1, 1, 1, 1, 1, 0, nullptr, nullptr,
+                                   nullptr),
+            CUDA_SUCCESS);
   OK(cuCtxSynchronize());
 }
 
@@ -93,7 +100,8 @@ TEST_F(Soft, PackedParameters) {
     int n;
   } packed = {out, 5};
   std::size_t size = sizeof packed;
-  void* extra[] = {LAUNCH_PARAM_BUFFER_POINTER, &packed, LAUNCH_PARAM_BUFFER_SIZE, &size, LAUNCH_PARAM_END};
+  void* extra[] = {LAUNCH_PARAM_BUFFER_POINTER, &packed, LAUNCH_PARAM_BUFFER_SIZE, &size,
+                   LAUNCH_PARAM_END};
   OK(cuLaunchKernel(kernel("triple"), 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, extra));
   EXPECT_EQ(download<int>(out, 5), (std::vector<int>{0, 3, 6, 9, 12}));
   size = 8;
@@ -102,8 +110,9 @@ TEST_F(Soft, PackedParameters) {
   void* both[] = {&packed.out, &packed.n};
   EXPECT_EQ(td_soft_cuLaunchKernel(kernel("triple"), 1, 1, 1, 32, 1, 1, 0, nullptr, both, extra),
             CUDA_ERROR_INVALID_VALUE);
-  EXPECT_EQ(td_soft_cuLaunchKernel(kernel("triple"), 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, nullptr),
-            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(
+      td_soft_cuLaunchKernel(kernel("triple"), 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, nullptr),
+      CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST_F(Soft, ParametersAreCopiedAtTheCall) {
@@ -119,7 +128,8 @@ TEST_F(Soft, ParametersAreCopiedAtTheCall) {
 
 TEST_F(Soft, BarriersWithEveryBlockSize) {
   CUdeviceptr out = alloc(3 * 1024 * sizeof(int));
-  for (unsigned threads = 1; threads <= 1024; threads = threads < 130 ? threads + 1 : threads + 31) {
+  for (unsigned threads = 1; threads <= 1024;
+       threads = threads < 130 ? threads + 1 : threads + 31) {
     ASSERT_EQ(launch("mirror", 3, threads, nullptr, out), CUDA_SUCCESS);
     std::vector<int> got = download<int>(out, 3 * threads);
     for (unsigned b = 0; b < 3; ++b)

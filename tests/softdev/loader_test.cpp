@@ -66,8 +66,8 @@ TEST(ElfLoader, DamageNeverCrashes) {
   EXPECT_GT(refused, 0);
 }
 
-// Damage aimed at the tables, where random bytes rarely fall: each 8-byte field of headers, section table, symbols and
-// relocations takes extreme values in turn.
+// Damage aimed at the tables, where random bytes rarely fall: each 8-byte field of headers, section
+// table, symbols and relocations takes extreme values in turn.
 TEST(ElfLoader, ExtremeFieldsNeverCrash) {
   std::string whole = object_bytes();
   Elf64_Ehdr header;
@@ -81,8 +81,16 @@ TEST(ElfLoader, ExtremeFieldsNeverCrash) {
     if (section.sh_type == SHT_SYMTAB || section.sh_type == SHT_RELA)
       areas.emplace_back(section.sh_offset, std::min<std::size_t>(section.sh_size, 1500));
   }
-  const std::uint64_t values[] = {0, 1, 0x7fffffff, 0xffffffff, 0x7fffffffffffffff, 0xffffffffffffffff, 0xfffffffffffff000,
-                                  whole.size(), whole.size() - 1, 1 << 28};
+  const std::uint64_t values[] = {0,
+                                  1,
+                                  0x7fffffff,
+                                  0xffffffff,
+                                  0x7fffffffffffffff,
+                                  0xffffffffffffffff,
+                                  0xfffffffffffff000,
+                                  whole.size(),
+                                  whole.size() - 1,
+                                  1 << 28};
   for (auto [begin, size] : areas)
     for (std::size_t at = begin; at + 8 <= begin + size && at + 8 <= whole.size(); at += 4)
       for (std::uint64_t value : values) {
@@ -122,7 +130,8 @@ TEST(Externs, OnlyWhatKernelsMayCall) {
 }
 
 TEST(Images, BitcodeSizesAreFound) {
-  // Raw bitcode: magic, an identification block of 2 words, a module block of 3, a string table of 1.
+  // Raw bitcode: magic, an identification block of 2 words, a module block of 3, a string table
+  // of 1.
   std::vector<std::uint32_t> words = {0xdec04342};
   auto block = [&](std::uint32_t id, std::uint32_t length) {
     // ENTER_SUBBLOCK (2 bits), block id (vbr8), new abbreviation width 5 (vbr4), alignment.
@@ -140,7 +149,10 @@ TEST(Images, BitcodeSizesAreFound) {
   EXPECT_EQ(image_bytes(words.data()).size(), 0u);
   std::string wrapped = image_of("kernels");
   EXPECT_EQ(image_bytes(wrapped.data()).size(), 11u);
-  EXPECT_EQ(image_bytes("\x7f" "ELF and more").size(), 0u);
+  EXPECT_EQ(image_bytes("\x7f"
+                        "ELF and more")
+                .size(),
+            0u);
 }
 
 TEST(Replies, SurviveTheTripThroughBytes) {
@@ -172,7 +184,8 @@ TEST(Replies, SurviveTheTripThroughBytes) {
   EXPECT_EQ(back.kernels[1].max_threads, 77u);
   EXPECT_TRUE(back.kernels[1].has_barrier);
   EXPECT_EQ(back.data, reply.data);
-  for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(read_reply(bytes.substr(0, size), &back)) << size;
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_FALSE(read_reply(bytes.substr(0, size), &back)) << size;
   EXPECT_FALSE(read_reply(bytes + "x", &back));
 }
 
@@ -190,7 +203,8 @@ class Modules : public Soft {
     if (result == CUDA_SUCCESS) {
       CUfunction function = nullptr;
       EXPECT_EQ(td_soft_cuModuleGetFunction(&function, module, "empty"), CUDA_SUCCESS);
-      EXPECT_EQ(td_soft_cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr), CUDA_SUCCESS);
+      EXPECT_EQ(td_soft_cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr),
+                CUDA_SUCCESS);
       EXPECT_EQ(td_soft_cuModuleUnload(module), CUDA_SUCCESS);
       EXPECT_EQ(td_soft_cuModuleUnload(module), CUDA_ERROR_INVALID_HANDLE);
     }

@@ -52,7 +52,8 @@ TEST_F(Soft, AHundredThousandSmallAllocations) {
     ASSERT_EQ(address % 256, 0u);
     all.push_back(address);
   }
-  for (int i = 99000; i < 100000; ++i) OK(cuMemsetD8_v2(all[i], static_cast<unsigned char>(i), 100 + i % 900));
+  for (int i = 99000; i < 100000; ++i)
+    OK(cuMemsetD8_v2(all[i], static_cast<unsigned char>(i), 100 + i % 900));
   for (int i = 99000; i < 100000; ++i)
     ASSERT_EQ(download<unsigned char>(all[i] + 99 + i % 900, 1)[0], static_cast<unsigned char>(i));
   std::size_t free_before = 0, free_after = 0, total = 0;
@@ -116,7 +117,8 @@ TEST_F(Soft, PointerFacts) {
   EXPECT_EQ(type, unsigned{MEMORYTYPE_DEVICE});
   OK(cuPointerGetAttribute(&type, POINTER_MEMORY_TYPE, host));
   EXPECT_EQ(type, unsigned{MEMORYTYPE_HOST});
-  EXPECT_EQ(td_soft_cuPointerGetAttribute(&type, POINTER_MEMORY_TYPE, reinterpret_cast<CUdeviceptr>(&type)),
+  EXPECT_EQ(td_soft_cuPointerGetAttribute(&type, POINTER_MEMORY_TYPE,
+                                          reinterpret_cast<CUdeviceptr>(&type)),
             CUDA_ERROR_INVALID_VALUE);
   int device = -1;
   OK(cuPointerGetAttribute(&device, POINTER_DEVICE_ORDINAL, a));
@@ -205,7 +207,8 @@ TEST_F(Soft, ContextsAreAThreadsOwn) {
   EXPECT_EQ(popped, context_);
   OK(cuCtxGetCurrent(&popped));
   EXPECT_EQ(popped, context_);
-  EXPECT_EQ(td_soft_cuCtxSetCurrent(reinterpret_cast<CUcontext>(&popped)), CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_EQ(td_soft_cuCtxSetCurrent(reinterpret_cast<CUcontext>(&popped)),
+            CUDA_ERROR_INVALID_CONTEXT);
 }
 
 TEST_F(Soft, ResetDestroysEverything) {
@@ -228,7 +231,8 @@ TEST_F(Soft, ResetDestroysEverything) {
   EXPECT_EQ(td_soft_cuMemFree_v2(a), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(td_soft_cuStreamQuery(stream), CUDA_ERROR_INVALID_HANDLE);
   EXPECT_EQ(td_soft_cuEventQuery(event), CUDA_ERROR_INVALID_HANDLE);
-  EXPECT_EQ(td_soft_cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(td_soft_cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr),
+            CUDA_ERROR_INVALID_HANDLE);
 }
 
 TEST_F(Soft, Limits) {

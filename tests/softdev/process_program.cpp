@@ -1,5 +1,5 @@
-// One way to end, or to fork, a process that uses the software device; process_test.cpp runs each and looks at the
-// exit status. Usage: softdev_process_program MODE
+// One way to end, or to fork, a process that uses the software device; process_test.cpp runs each
+// and looks at the exit status. Usage: softdev_process_program MODE
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,10 +21,10 @@ namespace {
 
 CUmodule module;
 
-#define MUST(call)                                                  \
-  if (CUresult result = td_soft_##call; result != CUDA_SUCCESS) {   \
-    std::printf("%s: %d\n", #call, result);                         \
-    std::_Exit(99);                                                 \
+#define MUST(call)                                                \
+  if (CUresult result = td_soft_##call; result != CUDA_SUCCESS) { \
+    std::printf("%s: %d\n", #call, result);                       \
+    std::_Exit(99);                                               \
   }
 
 void start() {
@@ -46,7 +46,8 @@ bool works() {
   CUdeviceptr out = 0;
   int n = 128, last = 0;
   void* params[] = {&out, &n};
-  return td_soft_cuMemAlloc_v2(&out, 512) == CUDA_SUCCESS && launch("triple", params) == CUDA_SUCCESS &&
+  return td_soft_cuMemAlloc_v2(&out, 512) == CUDA_SUCCESS &&
+         launch("triple", params) == CUDA_SUCCESS &&
          td_soft_cuMemcpyDtoH_v2(&last, out + 508, 4) == CUDA_SUCCESS && last == 381;
 }
 
@@ -187,8 +188,11 @@ int no_compiler() {
   char log[500] = "";
   CUjit_option options[] = {JIT_ERROR_LOG_BUFFER, JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
-  CUresult result = td_soft_cuModuleLoadDataEx(&module, image_of("kernels").data(), 2, options, values);
-  return result == CUDA_ERROR_FILE_NOT_FOUND && std::strstr(log, "/nonexistent/libtreadle_cc.so") ? 7 : 1;
+  CUresult result =
+      td_soft_cuModuleLoadDataEx(&module, image_of("kernels").data(), 2, options, values);
+  return result == CUDA_ERROR_FILE_NOT_FOUND && std::strstr(log, "/nonexistent/libtreadle_cc.so")
+             ? 7
+             : 1;
 }
 
 // Before cuInit there is only one answer.

@@ -50,7 +50,8 @@ TEST_F(Streams, WorkRunsWithoutAnyWaiting) {
   CUstream s = stream();
   ASSERT_EQ(launch("triple", 1, 4, s, out, 4), CUDA_SUCCESS);
   auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (td_soft_cuStreamQuery(s) == CUDA_ERROR_NOT_READY && std::chrono::steady_clock::now() < until)
+  while (td_soft_cuStreamQuery(s) == CUDA_ERROR_NOT_READY &&
+         std::chrono::steady_clock::now() < until)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   OK(cuStreamQuery(s));
   EXPECT_EQ(download<int>(out, 4), (std::vector<int>{0, 3, 6, 9}));
@@ -63,7 +64,8 @@ TEST_F(Streams, TwentyStreamsKeepTheirOrder) {
   OK(cuMemsetD32_v2(errors, 0, 1));
   OK(cuCtxSynchronize());
   std::vector<CUstream> all;
-  for (int i = 0; i < streams; ++i) all.push_back(stream(i % 2 ? STREAM_NON_BLOCKING : STREAM_DEFAULT));
+  for (int i = 0; i < streams; ++i)
+    all.push_back(stream(i % 2 ? STREAM_NON_BLOCKING : STREAM_DEFAULT));
   for (int step = 0; step < steps; ++step)
     for (int i = 0; i < streams; ++i)
       ASSERT_EQ(launch("chain", 1, 1, all[i], cells + i * sizeof(int), step, errors), CUDA_SUCCESS);
@@ -89,7 +91,8 @@ TEST_F(Streams, ManyThreadsUseTheirOwnStreams) {
       for (int step = 0; step < steps; ++step) {
         CUdeviceptr cell = cells + i * sizeof(int), bad = errors;
         void* params[] = {&cell, &step, &bad};
-        failures += td_soft_cuLaunchKernel(chain, 1, 1, 1, 1, 1, 1, 0, mine, params, nullptr) != CUDA_SUCCESS;
+        failures += td_soft_cuLaunchKernel(chain, 1, 1, 1, 1, 1, 1, 0, mine, params, nullptr) !=
+                    CUDA_SUCCESS;
         if (step % 7 == i) failures += td_soft_cuStreamSynchronize(mine) != CUDA_SUCCESS;
       }
       failures += td_soft_cuStreamSynchronize(mine) != CUDA_SUCCESS;
@@ -103,7 +106,9 @@ TEST_F(Streams, ManyThreadsUseTheirOwnStreams) {
 
 // Milliseconds since the clock's start.
 double now() {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 TEST_F(Streams, EventsMeasureTime) {
@@ -183,9 +188,9 @@ TEST_F(Streams, TheDefaultStreamWaitsForBlockingStreamsOnly) {
   CUstream blocking = stream(), free = stream(STREAM_NON_BLOCKING), other = stream();
   CUevent mark = event(), beside = event(), after = event();
   ASSERT_EQ(launch("wait_flag", 1, 1, blocking, gate), CUDA_SUCCESS);
-  OK(cuEventRecord(mark, nullptr));   // behind the blocking stream
-  OK(cuEventRecord(beside, free));    // not behind anything
-  OK(cuEventRecord(after, other));    // behind the default stream
+  OK(cuEventRecord(mark, nullptr));  // behind the blocking stream
+  OK(cuEventRecord(beside, free));   // not behind anything
+  OK(cuEventRecord(after, other));   // behind the default stream
   OK(cuEventSynchronize(beside));
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_EQ(td_soft_cuEventQuery(mark), CUDA_ERROR_NOT_READY);
@@ -249,7 +254,8 @@ TEST_F(Streams, CopiesKeepTheirPlace) {
       for (std::size_t i = 0; i < count; ++i) host[i] = static_cast<int>(i) * (turn + 1);
       ASSERT_EQ(launch("busy", 1, 1, s, kMillisecond / 2), CUDA_SUCCESS);
       OK(cuMemcpyHtoDAsync_v2(buffer, host.data(), count * sizeof(int), s));
-      std::fill(host.begin(), host.end(), -1);  // pageable memory is free again when the call returns
+      std::fill(host.begin(), host.end(),
+                -1);  // pageable memory is free again when the call returns
       OK(cuMemcpyDtoHAsync_v2(pinned, buffer, count * sizeof(int), s));
       OK(cuMemsetD32Async(buffer, 7, count, s));
       OK(cuMemcpyDtoHAsync_v2(back.data(), buffer, count * sizeof(int), s));
@@ -285,7 +291,8 @@ TEST_F(Streams, DestroyedStreamsFinishTheirWork) {
   OK(cuStreamDestroy_v2(s));
   EXPECT_EQ(td_soft_cuStreamQuery(s), CUDA_ERROR_INVALID_HANDLE);
   EXPECT_EQ(td_soft_cuStreamDestroy_v2(s), CUDA_ERROR_INVALID_HANDLE);
-  EXPECT_EQ(download<int>(out, 3), (std::vector<int>{0, 3, 6}));  // the default stream still waits for it
+  EXPECT_EQ(download<int>(out, 3),
+            (std::vector<int>{0, 3, 6}));  // the default stream still waits for it
   for (int i = 0; i < 1000; ++i) {
     CUstream many = stream();
     ASSERT_EQ(launch("empty", 1, 1, many), CUDA_SUCCESS);

@@ -7,18 +7,21 @@ namespace td::softdev::test {
 
 namespace {
 
-// Before anything of the device starts: the fake compiler, and a cache of this process alone (or the one that a test of
-// several processes names).
+// Before anything of the device starts: the fake compiler, and a cache of this process alone (or
+// the one that a test of several processes names).
 const int prepared = [] {
   setenv("TREADLE_CC", TEST_COMPILER, 1);
-  if (const char* shared = std::getenv("TREADLE_TEST_CACHE")) return setenv("TREADLE_CACHE_DIR", shared, 1);
+  if (const char* shared = std::getenv("TREADLE_TEST_CACHE"))
+    return setenv("TREADLE_CACHE_DIR", shared, 1);
   static char folder[] = "/tmp/treadle-soft-XXXXXX";
   setenv("TREADLE_CACHE_DIR", mkdtemp(folder), 1);
   std::atexit([] { std::system(("rm -rf " + std::string(folder)).c_str()); });
   return 0;
 }();
 
-void word(std::string& out, std::uint32_t value) { out.append(reinterpret_cast<const char*>(&value), 4); }
+void word(std::string& out, std::uint32_t value) {
+  out.append(reinterpret_cast<const char*>(&value), 4);
+}
 
 }  // namespace
 

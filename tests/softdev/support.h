@@ -1,4 +1,5 @@
-// What the suites of the software device share: an image, a current context that each test leaves fresh, shorthands.
+// What the suites of the software device share: an image, a current context that each test leaves
+// fresh, shorthands.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -42,7 +43,8 @@ class Soft : public ::testing::Test {
   CUresult launch(const char* name, unsigned grid, unsigned block, CUstream stream, Args... args) {
     std::vector<void*> params;
     (append_param(params, args), ...);
-    return td_soft_cuLaunchKernel(kernel(name), grid, 1, 1, block, 1, 1, 0, stream, params.data(), nullptr);
+    return td_soft_cuLaunchKernel(kernel(name), grid, 1, 1, block, 1, 1, 0, stream, params.data(),
+                                  nullptr);
   }
   // Resets the device after a fault and makes module and context anew.
   void recover();

@@ -50,7 +50,8 @@ CUresult td_soft_cuDevicePrimaryCtxRelease_v2(CUdevice device) {
   });
 }
 
-// As on a GPU, the context is unusable until it is retained again; earlier retains still want their releases.
+// As on a GPU, the context is unusable until it is retained again; earlier retains still want their
+// releases.
 CUresult td_soft_cuDevicePrimaryCtxReset_v2(CUdevice device) {
   return for_device(device, [&](Context& primary) -> CUresult {
     {

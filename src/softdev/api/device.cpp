@@ -27,7 +27,7 @@ constexpr ErrorRow kErrors[] = {
 #undef TD_ROW
 };
 
-CUresult error_text(CUresult error, const char** text, const char* ErrorRow::*column) {
+CUresult error_text(CUresult error, const char** text, const char* ErrorRow::* column) {
   if (!text) return CUDA_ERROR_INVALID_VALUE;
   *text = nullptr;
   for (const ErrorRow& row : kErrors)
@@ -63,7 +63,9 @@ CUresult td_soft_cuDriverGetVersion(int* version) {
   return CUDA_SUCCESS;
 }
 
-CUresult td_soft_cuGetErrorName(CUresult error, const char** text) { return error_text(error, text, &ErrorRow::name); }
+CUresult td_soft_cuGetErrorName(CUresult error, const char** text) {
+  return error_text(error, text, &ErrorRow::name);
+}
 CUresult td_soft_cuGetErrorString(CUresult error, const char** text) {
   return error_text(error, text, &ErrorRow::meaning);
 }

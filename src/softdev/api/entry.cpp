@@ -15,13 +15,15 @@ struct Row {
 };
 
 const Row kDriverRows[] = {
-#define TD_DRIVER_API(name, symbol, since, params) {#symbol, reinterpret_cast<void*>(&td_soft_##symbol)},
+#define TD_DRIVER_API(name, symbol, since, params) \
+  {#symbol, reinterpret_cast<void*>(&td_soft_##symbol)},
 #include "driver_api.def"
     {"td_soft_last_fault", reinterpret_cast<void*>(&td_soft_last_fault)},
 };
 
 const Row kLibraryRows[] = {
-#define TD_BLAS_API(name, symbol, since, params) {#symbol, reinterpret_cast<void*>(&td_soft_##symbol)},
+#define TD_BLAS_API(name, symbol, since, params) \
+  {#symbol, reinterpret_cast<void*>(&td_soft_##symbol)},
 #include "blas_api.def"
 };
 

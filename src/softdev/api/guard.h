@@ -34,7 +34,8 @@ CUresult in_context(const Body& body) {
   return guarded_call([&]() -> CUresult {
     Context* context = current_context();
     if (!context) return cuda::CUDA_ERROR_INVALID_CONTEXT;
-    if (!context->active.load(std::memory_order_acquire)) return cuda::CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    if (!context->active.load(std::memory_order_acquire))
+      return cuda::CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (CUresult error = context->error.load(std::memory_order_acquire)) return error;
     return body(*context);
   });

@@ -10,36 +10,45 @@ using namespace td::cuda;
 
 namespace {
 
-// Device functions take addresses of device memory and of page-locked host memory (unified addressing).
+// Device functions take addresses of device memory and of page-locked host memory (unified
+// addressing).
 bool usable(CUdeviceptr address, std::size_t bytes) { return Arena::get().holds(address, bytes); }
 
 void* pointer(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
-CUresult copy(Context& context, CUstream_st& stream, void* to, const void* from, std::size_t bytes, bool synchronous) {
+CUresult copy(Context& context, CUstream_st& stream, void* to, const void* from, std::size_t bytes,
+              bool synchronous) {
   if (bytes == 0) return CUDA_SUCCESS;
   if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
   return enqueue_copy(context, stream, to, from, bytes, synchronous);
 }
 
-CUresult to_device(CUdeviceptr destination, const void* source, std::size_t bytes, CUstream handle, bool synchronous) {
+CUresult to_device(CUdeviceptr destination, const void* source, std::size_t bytes, CUstream handle,
+                   bool synchronous) {
   return in_stream(handle, [&](Context& context, CUstream_st& stream) -> CUresult {
     if (!usable(destination, bytes)) return CUDA_ERROR_INVALID_VALUE;
-    bool pinned = !synchronous && Arena::get().host_holds(reinterpret_cast<std::uintptr_t>(source), bytes);
-    if (synchronous || pinned) return copy(context, stream, pointer(destination), source, bytes, synchronous);
-    return bytes ? enqueue_pageable_upload(context, stream, pointer(destination), source, bytes) : CUDA_SUCCESS;
+    bool pinned =
+        !synchronous && Arena::get().host_holds(reinterpret_cast<std::uintptr_t>(source), bytes);
+    if (synchronous || pinned)
+      return copy(context, stream, pointer(destination), source, bytes, synchronous);
+    return bytes ? enqueue_pageable_upload(context, stream, pointer(destination), source, bytes)
+                 : CUDA_SUCCESS;
   });
 }
 
 // To pageable memory CUDA returns when the data are there, so an asynchronous copy waits as well.
-CUresult to_host(void* destination, CUdeviceptr source, std::size_t bytes, CUstream handle, bool synchronous) {
+CUresult to_host(void* destination, CUdeviceptr source, std::size_t bytes, CUstream handle,
+                 bool synchronous) {
   return in_stream(handle, [&](Context& context, CUstream_st& stream) -> CUresult {
     if (!usable(source, bytes)) return CUDA_ERROR_INVALID_VALUE;
-    bool pinned = !synchronous && Arena::get().host_holds(reinterpret_cast<std::uintptr_t>(destination), bytes);
+    bool pinned = !synchronous &&
+                  Arena::get().host_holds(reinterpret_cast<std::uintptr_t>(destination), bytes);
     return copy(context, stream, destination, pointer(source), bytes, !pinned);
   });
 }
 
-CUresult within_device(CUdeviceptr destination, CUdeviceptr source, std::size_t bytes, CUstream handle) {
+CUresult within_device(CUdeviceptr destination, CUdeviceptr source, std::size_t bytes,
+                       CUstream handle) {
   return in_stream(handle, [&](Context& context, CUstream_st& stream) -> CUresult {
     if (!usable(destination, bytes) || !usable(source, bytes)) return CUDA_ERROR_INVALID_VALUE;
     return copy(context, stream, pointer(destination), pointer(source), bytes, false);
@@ -49,7 +58,8 @@ CUresult within_device(CUdeviceptr destination, CUdeviceptr source, std::size_t 
 template <class T>
 CUresult fill(CUdeviceptr destination, T value, std::size_t count, CUstream handle) {
   return in_stream(handle, [&](Context& context, CUstream_st& stream) -> CUresult {
-    if (count > SIZE_MAX / sizeof(T) || destination % sizeof(T) != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (count > SIZE_MAX / sizeof(T) || destination % sizeof(T) != 0)
+      return CUDA_ERROR_INVALID_VALUE;
     if (!usable(destination, count * sizeof(T))) return CUDA_ERROR_INVALID_VALUE;
     if (count) enqueue_fill(context, stream, pointer(destination), value, count);
     return CUDA_SUCCESS;
@@ -90,7 +100,8 @@ CUresult td_soft_cuMemFree_v2(CUdeviceptr address) {
   });
 }
 
-CUresult td_soft_cuMemGetAddressRange_v2(CUdeviceptr* base, std::size_t* bytes, CUdeviceptr address) {
+CUresult td_soft_cuMemGetAddressRange_v2(CUdeviceptr* base, std::size_t* bytes,
+                                         CUdeviceptr address) {
   return in_context([&](Context&) -> CUresult {
     Allocation allocation;
     if (!Arena::get().find(address, &allocation)) return CUDA_ERROR_NOT_FOUND;
@@ -131,7 +142,8 @@ CUresult td_soft_cuMemHostGetDevicePointer_v2(CUdeviceptr* address, void* host, 
   });
 }
 
-CUresult td_soft_cuPointerGetAttribute(void* value, CUpointer_attribute attribute, CUdeviceptr address) {
+CUresult td_soft_cuPointerGetAttribute(void* value, CUpointer_attribute attribute,
+                                       CUdeviceptr address) {
   return in_context([&](Context&) -> CUresult {
     Allocation allocation;
     if (!value || !Arena::get().find(address, &allocation)) return CUDA_ERROR_INVALID_VALUE;
@@ -170,13 +182,16 @@ CUresult td_soft_cuMemcpyDtoH_v2(void* destination, CUdeviceptr source, std::siz
 CUresult td_soft_cuMemcpyDtoD_v2(CUdeviceptr destination, CUdeviceptr source, std::size_t bytes) {
   return within_device(destination, source, bytes, nullptr);
 }
-CUresult td_soft_cuMemcpyHtoDAsync_v2(CUdeviceptr destination, const void* source, std::size_t bytes, CUstream stream) {
+CUresult td_soft_cuMemcpyHtoDAsync_v2(CUdeviceptr destination, const void* source,
+                                      std::size_t bytes, CUstream stream) {
   return to_device(destination, source, bytes, stream, false);
 }
-CUresult td_soft_cuMemcpyDtoHAsync_v2(void* destination, CUdeviceptr source, std::size_t bytes, CUstream stream) {
+CUresult td_soft_cuMemcpyDtoHAsync_v2(void* destination, CUdeviceptr source, std::size_t bytes,
+                                      CUstream stream) {
   return to_host(destination, source, bytes, stream, false);
 }
-CUresult td_soft_cuMemcpyDtoDAsync_v2(CUdeviceptr destination, CUdeviceptr source, std::size_t bytes, CUstream stream) {
+CUresult td_soft_cuMemcpyDtoDAsync_v2(CUdeviceptr destination, CUdeviceptr source,
+                                      std::size_t bytes, CUstream stream) {
   return within_device(destination, source, bytes, stream);
 }
 
@@ -186,10 +201,12 @@ CUresult td_soft_cuMemsetD8_v2(CUdeviceptr destination, unsigned char value, std
 CUresult td_soft_cuMemsetD32_v2(CUdeviceptr destination, unsigned value, std::size_t count) {
   return fill(destination, value, count, nullptr);
 }
-CUresult td_soft_cuMemsetD8Async(CUdeviceptr destination, unsigned char value, std::size_t count, CUstream stream) {
+CUresult td_soft_cuMemsetD8Async(CUdeviceptr destination, unsigned char value, std::size_t count,
+                                 CUstream stream) {
   return fill(destination, value, count, stream);
 }
-CUresult td_soft_cuMemsetD32Async(CUdeviceptr destination, unsigned value, std::size_t count, CUstream stream) {
+CUresult td_soft_cuMemsetD32Async(CUdeviceptr destination, unsigned value, std::size_t count,
+                                  CUstream stream) {
   return fill(destination, value, count, stream);
 }
 

@@ -66,11 +66,13 @@ CUresult in_module(CUmodule module, const Body& body) {
 template <class Body>
 CUresult in_function(CUfunction function, const Body& body) {
   return in_context([&](Context& context) -> CUresult {
-    return is_live(function, context) ? body(context) : static_cast<CUresult>(CUDA_ERROR_INVALID_HANDLE);
+    return is_live(function, context) ? body(context)
+                                      : static_cast<CUresult>(CUDA_ERROR_INVALID_HANDLE);
   });
 }
 
-// Finds the packed parameters that `extra` names: null unless both buffer and a sufficient size are there.
+// Finds the packed parameters that `extra` names: null unless both buffer and a sufficient size are
+// there.
 const unsigned char* packed_params(void** extra, std::uint32_t needed) {
   const unsigned char* buffer = nullptr;
   std::size_t size = 0;
@@ -121,8 +123,8 @@ class Params {
 
 extern "C" {
 
-CUresult td_soft_cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count, CUjit_option* options,
-                                    void** values) {
+CUresult td_soft_cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count,
+                                    CUjit_option* options, void** values) {
   return in_context([&](Context& context) -> CUresult {
     if (!module || !image) return CUDA_ERROR_INVALID_VALUE;
     JitOptions jit(count, options, values);
@@ -157,7 +159,8 @@ CUresult td_soft_cuModuleGetFunction(CUfunction* function, CUmodule module, cons
   });
 }
 
-CUresult td_soft_cuModuleGetGlobal_v2(CUdeviceptr* address, std::size_t* bytes, CUmodule module, const char* name) {
+CUresult td_soft_cuModuleGetGlobal_v2(CUdeviceptr* address, std::size_t* bytes, CUmodule module,
+                                      const char* name) {
   return in_module(module, [&]() -> CUresult {
     if (!name) return CUDA_ERROR_INVALID_VALUE;
     for (const LoweredGlobal& global : module->globals) {
@@ -178,7 +181,8 @@ CUresult td_soft_cuModuleGetFunctionCount(unsigned* count, CUmodule module) {
   });
 }
 
-CUresult td_soft_cuModuleEnumerateFunctions(CUfunction* functions, unsigned count, CUmodule module) {
+CUresult td_soft_cuModuleEnumerateFunctions(CUfunction* functions, unsigned count,
+                                            CUmodule module) {
   return in_module(module, [&]() -> CUresult {
     if (!functions) return CUDA_ERROR_INVALID_VALUE;
     std::size_t n = std::min<std::size_t>(count, module->functions.size());
@@ -195,7 +199,8 @@ CUresult td_soft_cuFuncGetName(const char** name, CUfunction function) {
   });
 }
 
-CUresult td_soft_cuFuncGetParamInfo(CUfunction function, std::size_t index, std::size_t* offset, std::size_t* size) {
+CUresult td_soft_cuFuncGetParamInfo(CUfunction function, std::size_t index, std::size_t* offset,
+                                    std::size_t* size) {
   return in_function(function, [&](Context&) -> CUresult {
     if (!offset || index >= function->info.params.size()) return CUDA_ERROR_INVALID_VALUE;
     *offset = function->info.params[index].offset;
@@ -205,7 +210,8 @@ CUresult td_soft_cuFuncGetParamInfo(CUfunction function, std::size_t index, std:
 }
 
 // There are no registers to count: NUM_REGS answers 0.
-CUresult td_soft_cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
+CUresult td_soft_cuFuncGetAttribute(int* value, CUfunction_attribute attribute,
+                                    CUfunction function) {
   return in_function(function, [&](Context&) -> CUresult {
     if (!value) return CUDA_ERROR_INVALID_VALUE;
     const LoweredKernel& info = function->info;
@@ -246,7 +252,8 @@ CUresult td_soft_cuFuncGetAttribute(int* value, CUfunction_attribute attribute, 
   });
 }
 
-CUresult td_soft_cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
+CUresult td_soft_cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
+                                    int value) {
   return in_function(function, [&](Context&) -> CUresult {
     if (attribute == FUNC_PREFERRED_SHARED_MEMORY_CARVEOUT)
       return value >= -1 && value <= 100 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -259,7 +266,8 @@ CUresult td_soft_cuFuncSetAttribute(CUfunction function, CUfunction_attribute at
 }
 
 // A worker runs one block at a time.
-CUresult td_soft_cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int block_size,
+CUresult td_soft_cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function,
+                                                             int block_size,
                                                              std::size_t dynamic_shared) {
   return in_function(function, [&](Context&) -> CUresult {
     if (!blocks || block_size <= 0) return CUDA_ERROR_INVALID_VALUE;
@@ -271,9 +279,10 @@ CUresult td_soft_cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunc
   });
 }
 
-CUresult td_soft_cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                                unsigned block_x, unsigned block_y, unsigned block_z, unsigned dynamic_shared,
-                                CUstream stream, void** params, void** extra) {
+CUresult td_soft_cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
+                                unsigned grid_z, unsigned block_x, unsigned block_y,
+                                unsigned block_z, unsigned dynamic_shared, CUstream stream,
+                                void** params, void** extra) {
   return in_function(function, [&](Context& context) -> CUresult {
     CUstream in = context.resolve(stream);
     if (!in) return CUDA_ERROR_INVALID_HANDLE;

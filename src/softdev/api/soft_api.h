@@ -1,5 +1,5 @@
-// Declarations of the software device's functions, one for each row of the border's tables. A row without a body is a
-// link error in entry.cpp.
+// Declarations of the software device's functions, one for each row of the border's tables. A row
+// without a body is a link error in entry.cpp.
 #pragma once
 
 #include "base/blas_abi.h"

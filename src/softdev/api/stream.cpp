@@ -16,7 +16,8 @@ bool is_live(CUevent event, const Context& context) {
 template <class Body>
 CUresult with_event(CUevent event, const Body& body) {
   return in_context([&](Context& context) -> CUresult {
-    return is_live(event, context) ? body(context) : static_cast<CUresult>(CUDA_ERROR_INVALID_HANDLE);
+    return is_live(event, context) ? body(context)
+                                   : static_cast<CUresult>(CUDA_ERROR_INVALID_HANDLE);
   });
 }
 
@@ -42,7 +43,8 @@ extern "C" {
 
 CUresult td_soft_cuStreamCreateWithPriority(CUstream* stream, unsigned flags, int) {
   return in_context([&](Context& context) -> CUresult {
-    if (!stream || (flags & ~static_cast<unsigned>(STREAM_NON_BLOCKING))) return CUDA_ERROR_INVALID_VALUE;
+    if (!stream || (flags & ~static_cast<unsigned>(STREAM_NON_BLOCKING)))
+      return CUDA_ERROR_INVALID_VALUE;
     *stream = context.make_stream(flags);
     return CUDA_SUCCESS;
   });
@@ -50,7 +52,8 @@ CUresult td_soft_cuStreamCreateWithPriority(CUstream* stream, unsigned flags, in
 
 CUresult td_soft_cuStreamDestroy_v2(CUstream handle) {
   return in_stream(handle, [&](Context& context, CUstream_st& stream) -> CUresult {
-    if (&stream == &context.default_stream || handle == STREAM_PER_THREAD) return CUDA_ERROR_INVALID_VALUE;
+    if (&stream == &context.default_stream || handle == STREAM_PER_THREAD)
+      return CUDA_ERROR_INVALID_VALUE;
     context.destroy_stream(&stream);
     return CUDA_SUCCESS;
   });
@@ -145,7 +148,8 @@ CUresult td_soft_cuEventSynchronize(CUevent event) {
 CUresult td_soft_cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
   return with_event(start, [&](Context& context) -> CUresult {
     if (!milliseconds) return CUDA_ERROR_INVALID_VALUE;
-    if (!is_live(end, context) || ((start->flags | end->flags) & EVENT_DISABLE_TIMING)) return CUDA_ERROR_INVALID_HANDLE;
+    if (!is_live(end, context) || ((start->flags | end->flags) & EVENT_DISABLE_TIMING))
+      return CUDA_ERROR_INVALID_HANDLE;
     Ref<Op> from = record_of(start), to = record_of(end);
     if (!from || !to) return CUDA_ERROR_INVALID_HANDLE;
     if (!from->done() || !to->done()) return CUDA_ERROR_NOT_READY;

@@ -23,7 +23,8 @@ struct Space {
   std::map<std::uintptr_t, std::size_t> pieces;
 
   Space() {
-    void* memory = mmap(nullptr, kSpaceBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* memory =
+        mmap(nullptr, kSpaceBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory != MAP_FAILED) begin = reinterpret_cast<std::uintptr_t>(memory);
     space_begin = begin;
     guard_across_fork(mutex, LockRank::code);
@@ -73,7 +74,8 @@ void code_space_free(unsigned char* piece) {
   std::lock_guard lock(s.mutex);
   auto found = s.pieces.find(reinterpret_cast<std::uintptr_t>(piece));
   if (found == s.pieces.end()) return;
-  mmap(piece, found->second, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  mmap(piece, found->second, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+       0);
   s.pieces.erase(found);
 }
 

@@ -1,5 +1,6 @@
-// One range of addresses for all generated code, so that "is this program counter ours?" is two comparisons, which a
-// signal handler may do. Memory is never writable and executable at the same time.
+// One range of addresses for all generated code, so that "is this program counter ours?" is two
+// comparisons, which a signal handler may do. Memory is never writable and executable at the same
+// time.
 #pragma once
 
 #include <cstddef>

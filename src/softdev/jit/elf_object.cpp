@@ -32,8 +32,8 @@ class ElfLoader {
   ElfLoader(std::string_view file, std::string* error) : file_(file), error_(error) {}
 
   std::unique_ptr<ElfObject> load() {
-    bool ok = read_sections() && read_symbols() && place_sections() && collect_slots() && fill_memory() &&
-              resolve_symbols() && relocate() && protect();
+    bool ok = read_sections() && read_symbols() && place_sections() && collect_slots() &&
+              fill_memory() && resolve_symbols() && relocate() && protect();
     return ok ? std::move(object_) : nullptr;
   }
 
@@ -84,19 +84,21 @@ class ElfLoader {
   std::vector<Section> sections_;
   std::vector<Elf64_Sym> symbols_;
   std::vector<std::string> names_;
-  std::vector<unsigned char*> addresses_;            // by symbol; null for what is not loaded
-  std::map<std::uint32_t, std::size_t> slots_;       // symbol -> index of its address slot and stub
+  std::vector<unsigned char*> addresses_;       // by symbol; null for what is not loaded
+  std::map<std::uint32_t, std::size_t> slots_;  // symbol -> index of its address slot and stub
   std::array<std::size_t, kGroups> group_bytes_{};
   std::array<std::size_t, kGroups> group_begin_{};
-  std::size_t stubs_at_ = 0, slots_at_ = 0;          // in memory
+  std::size_t stubs_at_ = 0, slots_at_ = 0;  // in memory
   std::unique_ptr<ElfObject> object_;
 };
 
 bool ElfLoader::read_sections() {
   Elf64_Ehdr header;
-  if (!read(0, &header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return fail("not an ELF file");
-  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_type != ET_REL ||
-      header.e_machine != EM_X86_64 || header.e_shentsize != sizeof(Elf64_Shdr))
+  if (!read(0, &header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+    return fail("not an ELF file");
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
+      header.e_type != ET_REL || header.e_machine != EM_X86_64 ||
+      header.e_shentsize != sizeof(Elf64_Shdr))
     return fail("not a relocatable x86-64 object");
   for (std::uint32_t i = 0; i < header.e_shnum; ++i) {
     Section section;
@@ -119,7 +121,8 @@ bool ElfLoader::read_symbols() {
     if (table) return fail("two symbol tables");
     table = &section;
   }
-  if (!table || table->header.sh_entsize != sizeof(Elf64_Sym) || table->header.sh_link >= sections_.size())
+  if (!table || table->header.sh_entsize != sizeof(Elf64_Sym) ||
+      table->header.sh_link >= sections_.size())
     return fail("no usable symbol table");
   const Elf64_Shdr& strings = sections_[table->header.sh_link].header;
   if (strings.sh_type != SHT_STRTAB) return fail("the symbol table has no names");
@@ -144,10 +147,13 @@ bool ElfLoader::place_sections() {
     if (h.sh_flags & SHF_TLS) return fail("thread-local data");
     if (h.sh_type == SHT_INIT_ARRAY) return fail("initialisation functions");
     std::uint64_t align = h.sh_addralign ? h.sh_addralign : 1;
-    if ((align & (align - 1)) != 0 || align > kPage) return fail("a section with alignment ", align);
+    if ((align & (align - 1)) != 0 || align > kPage)
+      return fail("a section with alignment ", align);
     if (h.sh_size > kMaxImage) return fail("a section of ", h.sh_size, " bytes");
     section.loaded = true;
-    section.group = h.sh_flags & SHF_EXECINSTR ? kCode : h.sh_flags & SHF_WRITE ? kData : kConstants;
+    section.group = h.sh_flags & SHF_EXECINSTR ? kCode
+                    : h.sh_flags & SHF_WRITE   ? kData
+                                               : kConstants;
     std::size_t& bytes = group_bytes_[section.group];
     section.offset = (bytes + align - 1) / align * align;
     bytes = section.offset + h.sh_size;
@@ -162,26 +168,30 @@ bool ElfLoader::each_relocation(const Visit& visit) {
     const Elf64_Shdr& h = section.header;
     if (h.sh_type == SHT_REL) return fail("relocations of the wrong kind");
     if (h.sh_type != SHT_RELA) continue;
-    if (h.sh_info >= sections_.size() || h.sh_entsize != sizeof(Elf64_Rela)) return fail("damaged relocations");
+    if (h.sh_info >= sections_.size() || h.sh_entsize != sizeof(Elf64_Rela))
+      return fail("damaged relocations");
     const Section& target = sections_[h.sh_info];
     if (!target.loaded) continue;
     for (std::uint64_t at = 0; at + sizeof(Elf64_Rela) <= h.sh_size; at += sizeof(Elf64_Rela)) {
       Elf64_Rela entry;
       if (!read(h.sh_offset + at, &entry)) return fail("damaged relocations");
-      if (ELF64_R_SYM(entry.r_info) >= symbols_.size()) return fail("a relocation against an unknown symbol");
+      if (ELF64_R_SYM(entry.r_info) >= symbols_.size())
+        return fail("a relocation against an unknown symbol");
       if (!visit(target, entry)) return false;
     }
   }
   return true;
 }
 
-// A slot holds a symbol's address; a stub jumps through it. Made for each undefined symbol, and for each symbol that code
-// wants through the global offset table.
+// A slot holds a symbol's address; a stub jumps through it. Made for each undefined symbol, and for
+// each symbol that code wants through the global offset table.
 bool ElfLoader::collect_slots() {
   bool ok = each_relocation([&](const Section&, const Elf64_Rela& entry) {
     std::uint32_t symbol = ELF64_R_SYM(entry.r_info), type = ELF64_R_TYPE(entry.r_info);
-    bool through_table = type == R_X86_64_GOTPCREL || type == R_X86_64_GOTPCRELX || type == R_X86_64_REX_GOTPCRELX;
-    if (through_table || (symbol != 0 && symbols_[symbol].st_shndx == SHN_UNDEF)) slots_.try_emplace(symbol, slots_.size());
+    bool through_table =
+        type == R_X86_64_GOTPCREL || type == R_X86_64_GOTPCRELX || type == R_X86_64_REX_GOTPCRELX;
+    if (through_table || (symbol != 0 && symbols_[symbol].st_shndx == SHN_UNDEF))
+      slots_.try_emplace(symbol, slots_.size());
     return true;
   });
   if (!ok) return false;
@@ -210,7 +220,8 @@ bool ElfLoader::fill_memory() {
     if (!section.loaded) continue;
     section.offset += group_begin_[section.group];
     if (section.header.sh_type != SHT_NOBITS)
-      std::memcpy(object_->memory_ + section.offset, file_.data() + section.header.sh_offset, section.header.sh_size);
+      std::memcpy(object_->memory_ + section.offset, file_.data() + section.header.sh_offset,
+                  section.header.sh_size);
   }
   stubs_at_ += group_begin_[kCode];
   slots_at_ += group_begin_[kConstants];
@@ -234,7 +245,8 @@ bool ElfLoader::resolve_symbols() {
     } else {
       const Section& section = sections_[symbol.st_shndx];
       if (!section.loaded) continue;
-      if (symbol.st_value > section.header.sh_size) return fail("symbol ", names_[i], " lies outside of its section");
+      if (symbol.st_value > section.header.sh_size)
+        return fail("symbol ", names_[i], " lies outside of its section");
       addresses_[i] = object_->memory_ + section.offset + symbol.st_value;
       if (ELF64_ST_BIND(symbol.st_info) != STB_LOCAL) object_->symbols_[names_[i]] = addresses_[i];
     }
@@ -252,7 +264,8 @@ bool ElfLoader::resolve_symbols() {
 }
 
 bool ElfLoader::relocate() {
-  return each_relocation([&](const Section& target, const Elf64_Rela& entry) { return apply(target, entry); });
+  return each_relocation(
+      [&](const Section& target, const Elf64_Rela& entry) { return apply(target, entry); });
 }
 
 bool ElfLoader::apply(const Section& target, const Elf64_Rela& entry) {
@@ -265,10 +278,12 @@ bool ElfLoader::apply(const Section& target, const Elf64_Rela& entry) {
   auto at = reinterpret_cast<std::int64_t>(place);
   // Unsigned arithmetic: a damaged addend may overflow.
   auto address = [&](const unsigned char* of) {
-    return static_cast<std::int64_t>(reinterpret_cast<std::uint64_t>(of) + static_cast<std::uint64_t>(entry.r_addend));
+    return static_cast<std::int64_t>(reinterpret_cast<std::uint64_t>(of) +
+                                     static_cast<std::uint64_t>(entry.r_addend));
   };
   auto relative = [&](std::int64_t value) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(value) - static_cast<std::uint64_t>(at));
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(value) -
+                                     static_cast<std::uint64_t>(at));
   };
   auto slot = slots_.find(symbol);
   std::int64_t value = 0;
@@ -311,9 +326,11 @@ bool ElfLoader::apply(const Section& target, const Elf64_Rela& entry) {
 }
 
 bool ElfLoader::protect() {
-  constexpr Protection kRights[kGroups] = {Protection::read_execute, Protection::read, Protection::read_write};
+  constexpr Protection kRights[kGroups] = {Protection::read_execute, Protection::read,
+                                           Protection::read_write};
   for (std::size_t group = 0; group < kGroups; ++group)
-    if (!code_space_protect(object_->memory_ + group_begin_[group], group_bytes_[group], kRights[group]))
+    if (!code_space_protect(object_->memory_ + group_begin_[group], group_bytes_[group],
+                            kRights[group]))
       return fail("the system refuses executable memory");
   return true;
 }

@@ -46,8 +46,8 @@ class Library {
     if (!handle_) {
       handle_ = dlopen(file_, RTLD_NOW | RTLD_LOCAL);
       if (!handle_) {
-        *problem = base::cat("the kernel needs ", name, " of ", file_, ", which cannot be opened (", dlerror(),
-                             "): install the package ", package_);
+        *problem = base::cat("the kernel needs ", name, " of ", file_, ", which cannot be opened (",
+                             dlerror(), "): install the package ", package_);
         return nullptr;
       }
     }

@@ -1,4 +1,5 @@
-// What generated code may call: td_rt_*, memory functions, scalar functions of libm, vector functions of SLEEF.
+// What generated code may call: td_rt_*, memory functions, scalar functions of libm, vector
+// functions of SLEEF.
 #pragma once
 
 #include <string>

@@ -15,7 +15,8 @@ namespace {
 using namespace td::cuda;
 using LowerFunction = void (*)(const LowerRequest&, LowerReply&);
 
-// Vector state that the system saves (XCR0): a processor may have AVX-512 that the system does not offer.
+// Vector state that the system saves (XCR0): a processor may have AVX-512 that the system does not
+// offer.
 std::uint64_t enabled_state() {
   unsigned a, b, c, d;
   if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE)) return 0;
@@ -69,8 +70,9 @@ std::string write_reply(const LowerReply& reply) {
       out.number(param.size);
       out.number(param.align);
     }
-    for (std::uint32_t value : {kernel.param_bytes, kernel.static_shared, kernel.local_bytes, kernel.stack_bytes,
-                                kernel.width, std::uint32_t{kernel.has_barrier}, kernel.max_threads})
+    for (std::uint32_t value :
+         {kernel.param_bytes, kernel.static_shared, kernel.local_bytes, kernel.stack_bytes,
+          kernel.width, std::uint32_t{kernel.has_barrier}, kernel.max_threads})
       out.number(value);
   }
   out.number(reply.globals.size());

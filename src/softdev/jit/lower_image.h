@@ -1,4 +1,5 @@
-// Image -> code, through the cache of objects on disk. With a hit no compiler is loaded into the process.
+// Image -> code, through the cache of objects on disk. With a hit no compiler is loaded into the
+// process.
 #pragma once
 
 #include <string>
@@ -9,8 +10,8 @@
 
 namespace td::softdev {
 
-// CUDA_ERROR_FILE_NOT_FOUND: there is no compiler. CUDA_ERROR_NOT_SUPPORTED: the image uses something that the software
-// device cannot do. `log` says what, for people.
+// CUDA_ERROR_FILE_NOT_FOUND: there is no compiler. CUDA_ERROR_NOT_SUPPORTED: the image uses
+// something that the software device cannot do. `log` says what, for people.
 CUresult lower_image(std::string_view bitcode, LowerReply* reply, std::string* log);
 
 // A reply as bytes, and back; false when the bytes are not a whole reply.

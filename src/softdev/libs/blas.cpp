@@ -1,7 +1,8 @@
-// cuBLAS-shaped matrix products over OpenBLAS, in stream order (boundary B2; contract in tables/blas_api.def).
+// cuBLAS-shaped matrix products over OpenBLAS, in stream order (boundary B2; contract in
+// tables/blas_api.def).
 //
-// Shape errors are the call's status. An operand outside of device memory is found when the stream reaches the product
-// and fails the context with CUDA_ERROR_ILLEGAL_ADDRESS, as it would on a GPU.
+// Shape errors are the call's status. An operand outside of device memory is found when the stream
+// reaches the product and fails the context with CUDA_ERROR_ILLEGAL_ADDRESS, as it would on a GPU.
 #include <algorithm>
 #include <atomic>
 #include <complex>
@@ -66,8 +67,8 @@ bool valid(const Operand<T>& operand) {
 
 template <class T, class S>
 bool valid(const Product<T, S>& p) {
-  return valid_operation(p.op_a) && valid_operation(p.op_b) && p.m >= 0 && p.n >= 0 && p.k >= 0 && p.count >= 0 &&
-         valid(p.a) && valid(p.b) && valid(p.c);
+  return valid_operation(p.op_a) && valid_operation(p.op_b) && p.m >= 0 && p.n >= 0 && p.k >= 0 &&
+         p.count >= 0 && valid(p.a) && valid(p.b) && valid(p.c);
 }
 
 template <class T>
@@ -77,27 +78,32 @@ bool in_memory(const Operand<T>& operand, int count) {
   auto first = static_cast<__int128>(std::min(0ll, operand.stride)) * (count - 1);
   auto last = static_cast<__int128>(std::max(0ll, operand.stride)) * (count - 1) + span;
   auto base = static_cast<__int128>(reinterpret_cast<std::uintptr_t>(operand.data));
-  auto begin = base + first * static_cast<int>(sizeof(T)), bytes = (last - first) * static_cast<int>(sizeof(T));
-  if (begin < 0 || begin > std::numeric_limits<std::uintptr_t>::max() || bytes > std::numeric_limits<std::int64_t>::max())
+  auto begin = base + first * static_cast<int>(sizeof(T)),
+       bytes = (last - first) * static_cast<int>(sizeof(T));
+  if (begin < 0 || begin > std::numeric_limits<std::uintptr_t>::max() ||
+      bytes > std::numeric_limits<std::int64_t>::max())
     return false;
   return Arena::get().holds(static_cast<std::uintptr_t>(begin), static_cast<std::size_t>(bytes));
 }
 
 int cblas_operation(int op) {
-  return op == OP_N ? OpenBlas::no_transpose : op == OP_T ? OpenBlas::transpose : OpenBlas::conjugate_transpose;
+  return op == OP_N   ? OpenBlas::no_transpose
+         : op == OP_T ? OpenBlas::transpose
+                      : OpenBlas::conjugate_transpose;
 }
 
 template <class T, class S>
 void multiply(const Product<T, S>& p, const T* a, const T* b, T* c) {
-  OpenBlas::get().gemm(cblas_operation(p.op_a), cblas_operation(p.op_b), p.m, p.n, p.k, p.alpha, a, p.a.leading, b,
-                       p.b.leading, p.beta, c, p.c.leading);
+  OpenBlas::get().gemm(cblas_operation(p.op_a), cblas_operation(p.op_b), p.m, p.n, p.k, p.alpha, a,
+                       p.a.leading, b, p.b.leading, p.beta, c, p.c.leading);
 }
 
 std::vector<float> widen(const Half* from, int rows, int columns, int leading) {
   std::vector<float> out(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
   for (int j = 0; j < columns; ++j)
     for (int i = 0; i < rows; ++i)
-      out[static_cast<std::size_t>(j) * rows + i] = half_to_float(from[static_cast<std::size_t>(j) * leading + i].bits);
+      out[static_cast<std::size_t>(j) * rows + i] =
+          half_to_float(from[static_cast<std::size_t>(j) * leading + i].bits);
   return out;
 }
 
@@ -108,31 +114,36 @@ void multiply(const Product<Half, float>& p, const Half* a, const Half* b, Half*
   // beta == 0: C is not read.
   std::vector<float> wide_c = p.beta != 0 ? widen(c, p.m, p.n, p.c.leading)
                                           : std::vector<float>(static_cast<std::size_t>(p.m) * p.n);
-  OpenBlas::get().gemm(cblas_operation(p.op_a), cblas_operation(p.op_b), p.m, p.n, p.k, p.alpha, wide_a.data(),
-                       std::max(1, p.a.rows), wide_b.data(), std::max(1, p.b.rows), p.beta, wide_c.data(),
-                       std::max(1, p.m));
+  OpenBlas::get().gemm(cblas_operation(p.op_a), cblas_operation(p.op_b), p.m, p.n, p.k, p.alpha,
+                       wide_a.data(), std::max(1, p.a.rows), wide_b.data(), std::max(1, p.b.rows),
+                       p.beta, wide_c.data(), std::max(1, p.m));
   for (int j = 0; j < p.n; ++j)
     for (int i = 0; i < p.m; ++i)
-      c[static_cast<std::size_t>(j) * p.c.leading + i].bits = float_to_half(wide_c[static_cast<std::size_t>(j) * p.m + i]);
+      c[static_cast<std::size_t>(j) * p.c.leading + i].bits =
+          float_to_half(wide_c[static_cast<std::size_t>(j) * p.m + i]);
 }
 
 template <class T, class S>
 class GemmOp final : public Op {
  public:
-  GemmOp(Context& context, const Product<T, S>& product) : Op(Kind::work, context), product_(product) {
+  GemmOp(Context& context, const Product<T, S>& product)
+      : Op(Kind::work, context), product_(product) {
     set_units(static_cast<std::uint64_t>(product.count), 1);
   }
   void run(Executor*, std::uint64_t begin, std::uint64_t end) override {
     const auto& p = product_;
     bool reads = p.k > 0 && p.alpha != S{};
-    if (!in_memory(p.c, p.count) || (reads && !(in_memory(p.a, p.count) && in_memory(p.b, p.count)))) {
+    if (!in_memory(p.c, p.count) ||
+        (reads && !(in_memory(p.a, p.count) && in_memory(p.b, p.count)))) {
       context().fail(cuda::CUDA_ERROR_ILLEGAL_ADDRESS,
-                     base::cat("matrix product ", p.m, " x ", p.n, " x ", p.k, ": an operand lies outside of device memory"));
+                     base::cat("matrix product ", p.m, " x ", p.n, " x ", p.k,
+                               ": an operand lies outside of device memory"));
       return;
     }
     try {
       for (auto i = static_cast<long long>(begin); i < static_cast<long long>(end); ++i)
-        multiply(p, p.a.data + i * p.a.stride, p.b.data + i * p.b.stride, p.c.data + i * p.c.stride);
+        multiply(p, p.a.data + i * p.a.stride, p.b.data + i * p.b.stride,
+                 p.c.data + i * p.c.stride);
     } catch (const std::bad_alloc&) {
       context().fail(cuda::CUDA_ERROR_OUT_OF_MEMORY, "matrix product: no memory for its workspace");
     }
@@ -142,15 +153,20 @@ class GemmOp final : public Op {
   const Product<T, S> product_;
 };
 
-bool is_live(cublasHandle_t handle) { return handle && handle->alive.load(std::memory_order_acquire); }
+bool is_live(cublasHandle_t handle) {
+  return handle && handle->alive.load(std::memory_order_acquire);
+}
 
 template <class T, class S>
-cublasStatus_t gemm(cublasHandle_t handle, int op_a, int op_b, int m, int n, int k, const void* alpha, const void* a,
-                    int lda, long long stride_a, const void* b, int ldb, long long stride_b, const void* beta, void* c,
-                    int ldc, long long stride_c, int count) {
+cublasStatus_t gemm(cublasHandle_t handle, int op_a, int op_b, int m, int n, int k,
+                    const void* alpha, const void* a, int lda, long long stride_a, const void* b,
+                    int ldb, long long stride_b, const void* beta, void* c, int ldc,
+                    long long stride_c, int count) {
   if (!is_live(handle)) return CUBLAS_STATUS_NOT_INITIALIZED;
   if (!alpha || !beta) return CUBLAS_STATUS_INVALID_VALUE;
-  Product<T, S> p{op_a, op_b, m, n, k, count, *static_cast<const S*>(alpha), *static_cast<const S*>(beta), {}, {}, {}};
+  Product<T, S> p{
+      op_a, op_b, m, n, k, count, *static_cast<const S*>(alpha), *static_cast<const S*>(beta),
+      {},   {},   {}};
   p.a = {static_cast<const T*>(a), op_a == OP_N ? m : k, op_a == OP_N ? k : m, lda, stride_a};
   p.b = {static_cast<const T*>(b), op_b == OP_N ? k : n, op_b == OP_N ? n : k, ldb, stride_b};
   p.c = {static_cast<T*>(c), m, n, ldc, stride_c};
@@ -169,9 +185,10 @@ cublasStatus_t gemm(cublasHandle_t handle, int op_a, int op_b, int m, int n, int
   return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t gemm_ex(cublasHandle_t handle, int op_a, int op_b, int m, int n, int k, const void* alpha, const void* a,
-                       int type_a, int lda, long long stride_a, const void* b, int type_b, int ldb, long long stride_b,
-                       const void* beta, void* c, int type_c, int ldc, long long stride_c, int count, int compute) {
+cublasStatus_t gemm_ex(cublasHandle_t handle, int op_a, int op_b, int m, int n, int k,
+                       const void* alpha, const void* a, int type_a, int lda, long long stride_a,
+                       const void* b, int type_b, int ldb, long long stride_b, const void* beta,
+                       void* c, int type_c, int ldc, long long stride_c, int count, int compute) {
   if (type_a != type_b || type_a != type_c) return CUBLAS_STATUS_NOT_SUPPORTED;
   struct Row {
     int type, compute;
@@ -186,8 +203,8 @@ cublasStatus_t gemm_ex(cublasHandle_t handle, int op_a, int op_b, int m, int n, 
   };
   for (const Row& row : kRows)
     if (row.type == type_a && row.compute == compute)
-      return row.function(handle, op_a, op_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc,
-                          stride_c, count);
+      return row.function(handle, op_a, op_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b,
+                          beta, c, ldc, stride_c, count);
   return CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
@@ -202,7 +219,8 @@ extern "C" {
 cublasStatus_t td_soft_cublasCreate_v2(cublasHandle_t* handle) {
   if (!handle) return CUBLAS_STATUS_INVALID_VALUE;
   Context* context = current_context();
-  if (!context || context->error != 0 || !OpenBlas::get().problem.empty()) return CUBLAS_STATUS_NOT_INITIALIZED;
+  if (!context || context->error != 0 || !OpenBlas::get().problem.empty())
+    return CUBLAS_STATUS_NOT_INITIALIZED;
   *handle = handles().make();
   (*handle)->context = context;
   return CUBLAS_STATUS_SUCCESS;
@@ -232,18 +250,20 @@ cublasStatus_t td_soft_cublasSetMathMode(cublasHandle_t handle, cublasMath_t) {
   return is_live(handle) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
 }
 
-#define TD_GEMM(letter, type, cpp)                                                                                     \
-  cublasStatus_t td_soft_cublas##letter##gemm_v2(                                                                      \
-      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k, const type* alpha,   \
-      const type* a, int lda, const type* b, int ldb, const type* beta, type* c, int ldc) {                            \
-    return gemm<cpp, cpp>(handle, op_a, op_b, m, n, k, alpha, a, lda, 0, b, ldb, 0, beta, c, ldc, 0, 1);               \
-  }                                                                                                                    \
-  cublasStatus_t td_soft_cublas##letter##gemmStridedBatched(                                                           \
-      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k, const type* alpha,   \
-      const type* a, int lda, long long stride_a, const type* b, int ldb, long long stride_b, const type* beta,        \
-      type* c, int ldc, long long stride_c, int count) {                                                               \
-    return gemm<cpp, cpp>(handle, op_a, op_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc,        \
-                          stride_c, count);                                                                            \
+#define TD_GEMM(letter, type, cpp)                                                                \
+  cublasStatus_t td_soft_cublas##letter##gemm_v2(                                                 \
+      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k, \
+      const type* alpha, const type* a, int lda, const type* b, int ldb, const type* beta,        \
+      type* c, int ldc) {                                                                         \
+    return gemm<cpp, cpp>(handle, op_a, op_b, m, n, k, alpha, a, lda, 0, b, ldb, 0, beta, c, ldc, \
+                          0, 1);                                                                  \
+  }                                                                                               \
+  cublasStatus_t td_soft_cublas##letter##gemmStridedBatched(                                      \
+      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k, \
+      const type* alpha, const type* a, int lda, long long stride_a, const type* b, int ldb,      \
+      long long stride_b, const type* beta, type* c, int ldc, long long stride_c, int count) {    \
+    return gemm<cpp, cpp>(handle, op_a, op_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, \
+                          beta, c, ldc, stride_c, count);                                         \
   }
 TD_GEMM(S, float, float)
 TD_GEMM(D, double, double)
@@ -251,22 +271,24 @@ TD_GEMM(C, cuComplex, std::complex<float>)
 TD_GEMM(Z, cuDoubleComplex, std::complex<double>)
 #undef TD_GEMM
 
-cublasStatus_t td_soft_cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n,
-                                    int k, const void* alpha, const void* a, cudaDataType_t type_a, int lda,
-                                    const void* b, cudaDataType_t type_b, int ldb, const void* beta, void* c,
-                                    cudaDataType_t type_c, int ldc, cublasComputeType_t compute, cublasGemmAlgo_t) {
-  return gemm_ex(handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, 0, b, type_b, ldb, 0, beta, c, type_c, ldc, 0, 1,
-                 compute);
+cublasStatus_t td_soft_cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a,
+                                    cublasOperation_t op_b, int m, int n, int k, const void* alpha,
+                                    const void* a, cudaDataType_t type_a, int lda, const void* b,
+                                    cudaDataType_t type_b, int ldb, const void* beta, void* c,
+                                    cudaDataType_t type_c, int ldc, cublasComputeType_t compute,
+                                    cublasGemmAlgo_t) {
+  return gemm_ex(handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, 0, b, type_b, ldb, 0, beta, c,
+                 type_c, ldc, 0, 1, compute);
 }
 
-cublasStatus_t td_soft_cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b,
-                                                  int m, int n, int k, const void* alpha, const void* a,
-                                                  cudaDataType_t type_a, int lda, long long stride_a, const void* b,
-                                                  cudaDataType_t type_b, int ldb, long long stride_b, const void* beta,
-                                                  void* c, cudaDataType_t type_c, int ldc, long long stride_c, int count,
-                                                  cublasComputeType_t compute, cublasGemmAlgo_t) {
-  return gemm_ex(handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, stride_a, b, type_b, ldb, stride_b, beta, c, type_c,
-                 ldc, stride_c, count, compute);
+cublasStatus_t td_soft_cublasGemmStridedBatchedEx(
+    cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
+    const void* alpha, const void* a, cudaDataType_t type_a, int lda, long long stride_a,
+    const void* b, cudaDataType_t type_b, int ldb, long long stride_b, const void* beta, void* c,
+    cudaDataType_t type_c, int ldc, long long stride_c, int count, cublasComputeType_t compute,
+    cublasGemmAlgo_t) {
+  return gemm_ex(handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, stride_a, b, type_b, ldb,
+                 stride_b, beta, c, type_c, ldc, stride_c, count, compute);
 }
 
 }  // extern "C"

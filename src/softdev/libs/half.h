@@ -1,4 +1,5 @@
-// IEEE binary16 to and from float, in portable integer arithmetic: round to nearest even, denormals and NaN kept.
+// IEEE binary16 to and from float, in portable integer arithmetic: round to nearest even, denormals
+// and NaN kept.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,8 @@ inline std::uint16_t float_to_half(float value) {
   auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000u);
   std::uint32_t magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u);
-  if (magnitude >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);  // rounds past the largest half
+  if (magnitude >= 0x477ff000u)
+    return static_cast<std::uint16_t>(sign | 0x7c00u);  // rounds past the largest half
   if (magnitude < 0x38800000u) {
     // Below the smallest normal: adding 0.5 makes the float unit round to multiples of 2^-24.
     float absolute, shifted;

@@ -1,10 +1,12 @@
 // Contexts, streams and events as the driver API sees them.
 //
-// Each device has one context, the primary one, whose object lives for ever: a handle stays safe to look at. Streams,
-// events, modules and functions are handles whose memory is recycled but never given back (HandlePool), so that a
-// destroyed handle is answered with CUDA_ERROR_INVALID_HANDLE instead of a crash.
+// Each device has one context, the primary one, whose object lives for ever: a handle stays safe to
+// look at. Streams, events, modules and functions are handles whose memory is recycled but never
+// given back (HandlePool), so that a destroyed handle is answered with CUDA_ERROR_INVALID_HANDLE
+// instead of a crash.
 //
-// A context that has failed (a kernel fault) keeps its error: every later call returns it, until the context is reset.
+// A context that has failed (a kernel fault) keeps its error: every later call returns it, until
+// the context is reset.
 #pragma once
 
 #include <atomic>
@@ -22,7 +24,8 @@ namespace td::softdev {
 
 class PrintBuffer;
 
-// Objects behind handles. Thread-safe; lives for ever. T has a default constructor, `alive`, and clear() that makes it as new.
+// Objects behind handles. Thread-safe; lives for ever. T has a default constructor, `alive`, and
+// clear() that makes it as new.
 template <class T>
 class HandlePool {
  public:
@@ -85,7 +88,8 @@ struct CUctx_st {
   std::atomic<CUresult> error{0};
   std::atomic<bool> active{false};
 
-  // Records a fault (the first one stays) and stops what else runs in the context. `text` is for people.
+  // Records a fault (the first one stays) and stops what else runs in the context. `text` is for
+  // people.
   void fail(CUresult code, std::string text);
   std::string fault_text();
   // Destroys streams, events, modules and memory, and clears the error.
@@ -98,8 +102,8 @@ struct CUctx_st {
   void destroy_stream(CUstream stream);
   CUevent make_event(unsigned flags);
   void destroy_event(CUevent event);
-  // Turns a handle into a stream of this context: null and CU_STREAM_LEGACY are the default stream. Null for a handle
-  // that is not one of this context's streams.
+  // Turns a handle into a stream of this context: null and CU_STREAM_LEGACY are the default stream.
+  // Null for a handle that is not one of this context's streams.
   CUstream resolve(CUstream handle);
 
   td::softdev::PrintBuffer& prints() { return *prints_; }

@@ -51,9 +51,9 @@ int last_level_cache() { return static_cast<int>(std::max(0l, sysconf(_SC_LEVEL3
 int multiprocessors() { return static_cast<int>(worker_count()); }
 int execution_timeout() { return std::getenv("TREADLE_LAUNCH_TIMEOUT") ? 1 : 0; }
 
-// Attributes first..last answer `value`, or what `compute` says. Launch limits are those of compute capability 9.0; what
-// the software device does not have (textures, clusters, memory pools, managed memory) answers 0. One block at a time
-// runs on a worker, so that is what occupancy figures say.
+// Attributes first..last answer `value`, or what `compute` says. Launch limits are those of compute
+// capability 9.0; what the software device does not have (textures, clusters, memory pools, managed
+// memory) answers 0. One block at a time runs on a worker, so that is what occupancy figures say.
 struct AttributeRow {
   int first, last, value;
   int (*compute)() = nullptr;
@@ -121,16 +121,19 @@ int device_count() {
 std::uint32_t worker_count() {
   static const auto count = [] {
     cpu_set_t set;
-    long cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
-                                                             : static_cast<long>(std::thread::hardware_concurrency());
-    return static_cast<std::uint32_t>(environment_number("TREADLE_SOFT_WORKERS", std::max(1l, cores), 1024));
+    long cores = sched_getaffinity(0, sizeof set, &set) == 0
+                     ? CPU_COUNT(&set)
+                     : static_cast<long>(std::thread::hardware_concurrency());
+    return static_cast<std::uint32_t>(
+        environment_number("TREADLE_SOFT_WORKERS", std::max(1l, cores), 1024));
   }();
   return count;
 }
 
 const std::string& device_name() {
-  static const std::string& name = *new std::string(base::cat(
-      "software device (", cpu_model(), ", ", worker_count(), worker_count() == 1 ? " core)" : " cores)"));
+  static const std::string& name =
+      *new std::string(base::cat("software device (", cpu_model(), ", ", worker_count(),
+                                 worker_count() == 1 ? " core)" : " cores)"));
   return name;
 }
 

@@ -1,4 +1,5 @@
-// The devices of this provider: logical ones over the same cores. TREADLE_SOFT_DEVICES says how many (default 1).
+// The devices of this provider: logical ones over the same cores. TREADLE_SOFT_DEVICES says how
+// many (default 1).
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,8 @@ constexpr std::size_t kGuardBytes = 64 * 1024;
 constexpr std::size_t kCallReserve = 32 * 1024;
 constexpr std::size_t kMinStack = 64 * 1024;
 
-// initial-exec: the fault handler reads it, and a lazily allocated thread-local must not be touched there.
+// initial-exec: the fault handler reads it, and a lazily allocated thread-local must not be touched
+// there.
 __attribute__((tls_model("initial-exec"))) thread_local Executor* thread_executor = nullptr;
 
 std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
@@ -43,7 +44,8 @@ const char* Executor::map_stacks(StackBlock& block, std::uint32_t count, std::si
   if (block.base) munmap(block.base, block.bytes);
   block = {};
   std::size_t stride = kGuardBytes + stack_bytes, bytes = stride * count + kGuardBytes;
-  void* memory = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* memory =
+      mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return "no address space for the kernel's stacks";
   auto* base = static_cast<unsigned char*>(memory);
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -60,7 +62,8 @@ const char* Executor::reserve_stacks(std::size_t bytes, bool for_warps) {
   std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   std::size_t needed = round_up(bytes + kCallReserve, page);
   if (needed < kMinStack) needed = kMinStack;
-  if (const char* problem = map_stacks(main_stack_, 1, for_warps ? kMinStack : needed)) return problem;
+  if (const char* problem = map_stacks(main_stack_, 1, for_warps ? kMinStack : needed))
+    return problem;
   if (!for_warps) return nullptr;
   bool had = warp_stacks_.base && warp_stacks_.stack_bytes >= needed;
   if (const char* problem = map_stacks(warp_stacks_, kMaxWarps, needed)) return problem;
@@ -68,7 +71,8 @@ const char* Executor::reserve_stacks(std::size_t bytes, bool for_warps) {
   for (std::uint32_t i = 0; i < kMaxWarps; ++i) {
     // Staggered: equal page offsets of all warps would collide in the first-level cache.
     std::size_t stagger = (i % 16) * 256;
-    warps_[i].stack_top = warp_stacks_.base + i * warp_stacks_.stride + kGuardBytes + warp_stacks_.stack_bytes - stagger;
+    warps_[i].stack_top = warp_stacks_.base + i * warp_stacks_.stride + kGuardBytes +
+                          warp_stacks_.stack_bytes - stagger;
   }
   return nullptr;
 }
@@ -85,7 +89,8 @@ bool Executor::in_stack_guard(std::uintptr_t address) const {
 bool Executor::guarded(void (*body)(void*), void* argument) {
   leave_ = {};
   unsigned char* top = main_stack_.base + kGuardBytes + main_stack_.stack_bytes;
-  // td_call_on_stack sets recovery_ before it calls body; a signal between the two finds no generated code to leave.
+  // td_call_on_stack sets recovery_ before it calls body; a signal between the two finds no
+  // generated code to leave.
   armed_ = true;
   int left = td_call_on_stack(body, argument, &recovery_, top);
   armed_ = false;
@@ -93,7 +98,8 @@ bool Executor::guarded(void (*body)(void*), void* argument) {
   if (left) {
     for (const StackBlock* block : {&main_stack_, &warp_stacks_})
       for (std::uint32_t i = 0; i < block->count; ++i)
-        __asan_unpoison_memory_region(block->base + i * block->stride + kGuardBytes, block->stack_bytes);
+        __asan_unpoison_memory_region(block->base + i * block->stride + kGuardBytes,
+                                      block->stack_bytes);
   }
 #endif
   return left == 0;
@@ -104,22 +110,23 @@ TD_ON_WARP_STACK void Executor::leave_now(const Leave& leave) {
   td_leave(recovery_);
 }
 
-TD_ON_WARP_STACK void Executor::start_warp(Warp& warp, WarpFunction function, std::uint32_t first_thread) {
+TD_ON_WARP_STACK void Executor::start_warp(Warp& warp, WarpFunction function,
+                                           std::uint32_t first_thread) {
   auto* frame = reinterpret_cast<void**>(warp.stack_top) - 7;
-  frame[0] = nullptr;                                                              // r15
-  frame[1] = nullptr;                                                              // r14
-  frame[2] = reinterpret_cast<void*>(static_cast<std::uintptr_t>(first_thread));   // r13
-  frame[3] = &frame_;                                                              // r12
-  frame[4] = reinterpret_cast<void*>(function);                                    // rbx
-  frame[5] = nullptr;                                                              // rbp
+  frame[0] = nullptr;                                                             // r15
+  frame[1] = nullptr;                                                             // r14
+  frame[2] = reinterpret_cast<void*>(static_cast<std::uintptr_t>(first_thread));  // r13
+  frame[3] = &frame_;                                                             // r12
+  frame[4] = reinterpret_cast<void*>(function);                                   // rbx
+  frame[5] = nullptr;                                                             // rbp
   frame[6] = reinterpret_cast<void*>(&td_warp_entry);
   warp.stack_pointer = frame;
   warp.barriers = 0;
 }
 
-// Why a ring needs no counters: a warp that reaches a barrier passes control to the next unfinished warp. When control
-// comes back to it, every other unfinished warp has run from its previous barrier to this one. So whoever is resumed
-// may go on, and a barrier cannot dead-lock.
+// Why a ring needs no counters: a warp that reaches a barrier passes control to the next unfinished
+// warp. When control comes back to it, every other unfinished warp has run from its previous
+// barrier to this one. So whoever is resumed may go on, and a barrier cannot dead-lock.
 TD_ON_WARP_STACK void Executor::run_warps(WarpFunction function, std::uint32_t threads) {
   std::uint32_t count = (threads + kWarpSize - 1) / kWarpSize;
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -170,7 +177,7 @@ TD_ON_WARP_STACK void Executor::warp_finished() {
 
 }  // namespace td::softdev
 
-extern "C" [[noreturn]] __attribute__((visibility("hidden"))) TD_ON_WARP_STACK void td_warp_finished(
-    td::softdev::BlockFrame* block) {
+extern "C" [[noreturn]] __attribute__((visibility("hidden"))) TD_ON_WARP_STACK void
+td_warp_finished(td::softdev::BlockFrame* block) {
   static_cast<td::softdev::Executor*>(block->scheduler)->warp_finished();
 }

@@ -1,8 +1,9 @@
-// The right to run a kernel's blocks, and what is needed for it: a stack for generated code, shared memory, stacks of
-// warps (coroutines), and the point where a fault lets control go.
+// The right to run a kernel's blocks, and what is needed for it: a stack for generated code, shared
+// memory, stacks of warps (coroutines), and the point where a fault lets control go.
 //
-// A thread holds an executor while it runs units of an operation. Generated code always runs on the executor's own
-// stacks, never on the thread's: the size is known, and an overrun lands in a guard that we recognise.
+// A thread holds an executor while it runs units of an operation. Generated code always runs on the
+// executor's own stacks, never on the thread's: the size is known, and an overrun lands in a guard
+// that we recognise.
 #pragma once
 
 #include <sys/types.h>
@@ -35,8 +36,8 @@ struct Warp {
   std::uint64_t barriers = 0;  // barriers reached in this block
 };
 
-// Two accumulators of td_rt_barrier_reduce, used alternately: a warp may reach the next barrier before another
-// one has read the result of this one, but never the barrier after that.
+// Two accumulators of td_rt_barrier_reduce, used alternately: a warp may reach the next barrier
+// before another one has read the result of this one, but never the barrier after that.
 struct BarrierReduction {
   std::uint64_t barrier = 0;  // which one the fields below belong to
   std::uint32_t count = 0;
@@ -45,7 +46,15 @@ struct BarrierReduction {
 
 // How and why control left generated code.
 struct Leave {
-  enum class Cause : std::uint8_t { none, signal, stack_overflow, trap, assertion, interrupted, bad_jump };
+  enum class Cause : std::uint8_t {
+    none,
+    signal,
+    stack_overflow,
+    trap,
+    assertion,
+    interrupted,
+    bad_jump
+  };
   Cause cause = Cause::none;
   int signal = 0;
   int code = 0;  // si_code
@@ -63,8 +72,9 @@ class Executor {
   // Makes the stacks large enough; null text when done, else what failed.
   const char* reserve_stacks(std::size_t bytes, bool for_warps);
 
-  // Calls body(argument) on the executor's stack with faults armed. Returns false when a fault, a trap or an
-  // interruption made it leave early: leave() tells. body must hold nothing that a destructor would give back.
+  // Calls body(argument) on the executor's stack with faults armed. Returns false when a fault, a
+  // trap or an interruption made it leave early: leave() tells. body must hold nothing that a
+  // destructor would give back.
   bool guarded(void (*body)(void*), void* argument);
   const Leave& leave() const { return leave_; }
 
@@ -91,8 +101,8 @@ class Executor {
   void* recovery_point() const { return armed_ ? recovery_ : nullptr; }
   void note_leave(const Leave& leave) { leave_ = leave; }
   bool in_stack_guard(std::uintptr_t address) const;
-  // What runs here now, for those who interrupt: the context, since when (steady clock, ns), on which thread. The
-  // ticket is new for each run, so that a late signal cannot hit the next one.
+  // What runs here now, for those who interrupt: the context, since when (steady clock, ns), on
+  // which thread. The ticket is new for each run, so that a late signal cannot hit the next one.
   std::atomic<CUctx_st*> running{nullptr};
   std::atomic<std::int64_t> running_since{0};
   std::atomic<pid_t> thread{0};

@@ -64,7 +64,8 @@ void chain(int signal, siginfo_t* info, void* context) {
   const struct sigaction& action = previous[signal].action;
   // A handler that restores "the previous one" (us) and raises the signal again has had its turn.
   bool raised_again = info->si_code <= 0 && chaining[signal].load();
-  bool by_default = !(action.sa_flags & SA_SIGINFO) && (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN);
+  bool by_default = !(action.sa_flags & SA_SIGINFO) &&
+                    (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN);
   if (raised_again || by_default) {
     // The instruction runs again and ends the process the ordinary way.
     struct sigaction standard = {};
@@ -89,7 +90,8 @@ TD_ON_WARP_STACK void on_fault(int signal, siginfo_t* info, void* raw_context) {
   Executor* executor = Executor::current();
   void* recovery = executor && info->si_code > 0 ? executor->recovery_point() : nullptr;
   bool wild_jump = signal == SIGSEGV && pc == address;
-  bool overflow = recovery && signal != SIGFPE && signal != SIGILL && executor->in_stack_guard(address);
+  bool overflow =
+      recovery && signal != SIGFPE && signal != SIGILL && executor->in_stack_guard(address);
   if (!recovery || !(code_space_holds(pc) || in_runtime_text(pc) || wild_jump || overflow)) {
     chain(signal, info, raw_context);
     return;
@@ -123,7 +125,8 @@ TD_ON_WARP_STACK void on_interrupt(int, siginfo_t*, void* raw_context) {
 int choose_interrupt_signal() {
   for (int signal = SIGRTMAX - 2; signal > SIGRTMIN; --signal) {
     struct sigaction present = {};
-    if (sigaction(signal, nullptr, &present) == 0 && !(present.sa_flags & SA_SIGINFO) && present.sa_handler == SIG_DFL)
+    if (sigaction(signal, nullptr, &present) == 0 && !(present.sa_flags & SA_SIGINFO) &&
+        present.sa_handler == SIG_DFL)
       return signal;
   }
   return SIGRTMAX - 2;
@@ -138,7 +141,8 @@ struct AlternateStack {
     if (sigaltstack(nullptr, &present) == 0 && !(present.ss_flags & SS_DISABLE) &&
         present.ss_size >= kSmallestUsefulStack)
       return;
-    memory = mmap(nullptr, kAlternateStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memory = mmap(nullptr, kAlternateStackBytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {
       memory = nullptr;
       return;
@@ -167,24 +171,27 @@ std::string hex(std::uintptr_t value) {
 }
 
 std::string place(const char* kernel, const BlockFrame& frame) {
-  return base::cat("kernel ", kernel, ", block (", frame.block_idx[0], ", ", frame.block_idx[1], ", ",
-                   frame.block_idx[2], ")");
+  return base::cat("kernel ", kernel, ", block (", frame.block_idx[0], ", ", frame.block_idx[1],
+                   ", ", frame.block_idx[2], ")");
 }
 
 FaultReport explain_signal(const Leave& leave) {
   switch (leave.signal) {
     case SIGFPE:
-      return {CUDA_ERROR_LAUNCH_FAILED, "integer division by zero, or the smallest integer divided by -1"};
+      return {CUDA_ERROR_LAUNCH_FAILED,
+              "integer division by zero, or the smallest integer divided by -1"};
     case SIGILL:
-      return {CUDA_ERROR_ILLEGAL_INSTRUCTION, "an illegal instruction (code that the compiler took as unreachable)"};
+      return {CUDA_ERROR_ILLEGAL_INSTRUCTION,
+              "an illegal instruction (code that the compiler took as unreachable)"};
     default:
       break;
   }
   // The processor gives no address when bits above the address space are set.
   if (leave.code == SI_KERNEL)
-    return {CUDA_ERROR_ILLEGAL_ADDRESS, "an access through a pointer that is not an address of this machine"};
-  return {CUDA_ERROR_ILLEGAL_ADDRESS,
-          base::cat("an illegal access at ", hex(leave.address), ", ", Arena::get().describe(leave.address))};
+    return {CUDA_ERROR_ILLEGAL_ADDRESS,
+            "an access through a pointer that is not an address of this machine"};
+  return {CUDA_ERROR_ILLEGAL_ADDRESS, base::cat("an illegal access at ", hex(leave.address), ", ",
+                                                Arena::get().describe(leave.address))};
 }
 
 }  // namespace
@@ -254,7 +261,8 @@ FaultReport explain(const Leave& leave, const char* kernel, const BlockFrame& fr
       report = {CUDA_ERROR_LAUNCH_FAILED, "__trap()"};
       if (leave.trap_kind == static_cast<std::uint32_t>(TrapKind::divergent_barrier))
         report = {CUDA_ERROR_LAUNCH_FAILED,
-                  "a barrier was reached by some threads of a warp only, which the software device does not support yet"};
+                  "a barrier was reached by some threads of a warp only, which the software device "
+                  "does not support yet"};
       if (leave.trap_kind == static_cast<std::uint32_t>(TrapKind::unreachable))
         report.text = "code that the compiler took as unreachable was reached";
       if (leave.line) report.text += base::cat(" (line ", leave.line, ")");

@@ -22,7 +22,8 @@ std::atomic<std::size_t> used{0};
 
 std::atomic<void (*)()> adopter{nullptr};
 
-// What prepare() locked, in order. Only the forking thread touches it, between prepare() and unlock_all().
+// What prepare() locked, in order. Only the forking thread touches it, between prepare() and
+// unlock_all().
 std::array<std::mutex*, kMaxLocks> locked;
 std::size_t locked_count = 0;
 std::mutex forking;
@@ -33,7 +34,8 @@ void prepare() {
   std::size_t count = std::min(used.load(), kMaxLocks);
   for (int rank = 0; rank <= static_cast<int>(LockRank::last); ++rank)
     for (std::size_t i = 0; i < count; ++i) {
-      if (!filled[i].load(std::memory_order_acquire) || static_cast<int>(rows[i].rank) != rank) continue;
+      if (!filled[i].load(std::memory_order_acquire) || static_cast<int>(rows[i].rank) != rank)
+        continue;
       rows[i].mutex->lock();
       locked[locked_count++] = rows[i].mutex;
     }

@@ -1,6 +1,7 @@
-// Forking. A child has the memory of its parent but none of its threads. All locks of the software device are taken
-// around fork(), so a child finds whole data structures; the scheduler then starts new threads on demand. Work that
-// was unfinished at the fork is lost in the child: its context fails there with CUDA_ERROR_NOT_INITIALIZED.
+// Forking. A child has the memory of its parent but none of its threads. All locks of the software
+// device are taken around fork(), so a child finds whole data structures; the scheduler then starts
+// new threads on demand. Work that was unfinished at the fork is lost in the child: its context
+// fails there with CUDA_ERROR_NOT_INITIALIZED.
 #pragma once
 
 #include <mutex>

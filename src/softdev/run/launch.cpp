@@ -15,7 +15,7 @@ namespace {
 
 using namespace td::cuda;
 
-constexpr std::uint64_t kMaxChunk = 1024;     // blocks that a worker takes at a time
+constexpr std::uint64_t kMaxChunk = 1024;  // blocks that a worker takes at a time
 constexpr std::uint64_t kChunksPerWorker = 16;
 constexpr std::size_t kInlineParams = 256;
 
@@ -50,7 +50,8 @@ class LaunchOp final : public Op {
     ensure_alternate_stack();
     bool coroutines = !function_.block && frame_.threads > kWarpSize;
     if (const char* problem = executor->reserve_stacks(function_.info.stack_bytes, coroutines)) {
-      context().fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, base::cat("kernel ", function_.info.name, ": ", problem));
+      context().fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+                     base::cat("kernel ", function_.info.name, ": ", problem));
       return;
     }
     Chunk chunk{this, executor, begin, end};
@@ -121,11 +122,13 @@ CUresult check_launch(const CUfunc_st& function, const LaunchShape& shape) {
   }
   std::uint64_t threads = std::uint64_t{shape.block[0]} * shape.block[1] * shape.block[2];
   if (threads > kMaxThreads || threads > function.info.max_threads) return CUDA_ERROR_INVALID_VALUE;
-  if (shape.dynamic_shared > function.max_dynamic_shared.load(std::memory_order_relaxed)) return CUDA_ERROR_INVALID_VALUE;
+  if (shape.dynamic_shared > function.max_dynamic_shared.load(std::memory_order_relaxed))
+    return CUDA_ERROR_INVALID_VALUE;
   return CUDA_SUCCESS;
 }
 
-void launch(CUfunction function, const LaunchShape& shape, CUstream stream, const unsigned char* params) {
+void launch(CUfunction function, const LaunchShape& shape, CUstream stream,
+            const unsigned char* params) {
   keep_fault_handlers();
   Ref<Op> op(new LaunchOp(function, shape, params));
   Scheduler::get().enqueue(stream->queue, *op);

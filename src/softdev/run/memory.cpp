@@ -19,10 +19,11 @@ using namespace td::cuda;
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kHugePage = 2u << 20;
 constexpr std::size_t kAlignment = 256;
-constexpr std::size_t kStaggerFrom = 1u << 20;    // sizes from here on start at staggered offsets
-constexpr std::size_t kCarveUpTo = 256u << 10;    // sizes that may be carved from chunks
+constexpr std::size_t kStaggerFrom = 1u << 20;  // sizes from here on start at staggered offsets
+constexpr std::size_t kCarveUpTo = 256u << 10;  // sizes that may be carved from chunks
 constexpr std::size_t kChunkBytes = 4u << 20;
-constexpr std::size_t kEdge = std::size_t{64} << 30;  // hole at both ends of the range: 2^32 elements of 16 bytes
+constexpr std::size_t kEdge = std::size_t{64}
+                              << 30;  // hole at both ends of the range: 2^32 elements of 16 bytes
 
 std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
 
@@ -39,7 +40,8 @@ std::size_t meminfo(const char* key) {
 }
 
 std::size_t cgroup_limit() {
-  for (const char* name : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+  for (const char* name :
+       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
     std::ifstream file(name);
     std::size_t value = 0;
     if (file >> value) return value;
@@ -48,8 +50,9 @@ std::size_t cgroup_limit() {
 }
 
 void* reserve(std::uintptr_t at, std::size_t bytes) {
-  void* memory = mmap(reinterpret_cast<void*>(at), bytes, PROT_NONE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED_NOREPLACE : 0), -1, 0);
+  void* memory =
+      mmap(reinterpret_cast<void*>(at), bytes, PROT_NONE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED_NOREPLACE : 0), -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   if (at && memory != reinterpret_cast<void*>(at)) {
     munmap(memory, bytes);
@@ -66,15 +69,17 @@ Arena& Arena::get() {
 }
 
 Arena::Arena() {
-  // The middle of the address space is free in ordinary processes and usable under AddressSanitizer; elsewhere
-  // (ThreadSanitizer, limits on address space) the kernel chooses, and we take what we get.
+  // The middle of the address space is free in ordinary processes and usable under
+  // AddressSanitizer; elsewhere (ThreadSanitizer, limits on address space) the kernel chooses, and
+  // we take what we get.
   constexpr std::size_t kTiB = std::size_t{1} << 40;
   struct Try {
     std::uintptr_t at;
     std::size_t bytes;
   };
-  for (Try attempt : {Try{0x200000000000, 32 * kTiB}, Try{0x200000000000, 8 * kTiB}, Try{0, 8 * kTiB}, Try{0, kTiB},
-                      Try{0, kTiB / 2}, Try{0, kTiB / 8}, Try{0, kTiB / 32}, Try{0, kTiB / 128}, Try{0, kTiB / 512}}) {
+  for (Try attempt : {Try{0x200000000000, 32 * kTiB}, Try{0x200000000000, 8 * kTiB},
+                      Try{0, 8 * kTiB}, Try{0, kTiB}, Try{0, kTiB / 2}, Try{0, kTiB / 8},
+                      Try{0, kTiB / 32}, Try{0, kTiB / 128}, Try{0, kTiB / 512}}) {
     if (void* memory = reserve(attempt.at, attempt.bytes)) {
       range_ = reinterpret_cast<std::uintptr_t>(memory);
       range_bytes_ = attempt.bytes;
@@ -82,7 +87,8 @@ Arena::Arena() {
     }
   }
   madvise(reinterpret_cast<void*>(range_), range_bytes_, MADV_DONTDUMP);
-  gap_ = std::clamp<std::size_t>(round_up(range_bytes_ / 65536, kHugePage), kHugePage, std::size_t{1} << 30);
+  gap_ = std::clamp<std::size_t>(round_up(range_bytes_ / 65536, kHugePage), kHugePage,
+                                 std::size_t{1} << 30);
   cursor_ = range_ + (range_bytes_ > 4 * kEdge ? kEdge : 0);
   std::size_t memory = std::min(meminfo("MemTotal:"), cgroup_limit());
   physical_ = std::min(memory / 10 * 8, range_bytes_ / 2);
@@ -103,7 +109,8 @@ std::size_t Arena::available(int device) {
   return std::min(share, system);
 }
 
-// A place for `bytes` with a hole on both sides. Next fit: an address is used again as late as possible.
+// A place for `bytes` with a hole on both sides. Next fit: an address is used again as late as
+// possible.
 std::uintptr_t Arena::place(std::size_t bytes) {
   std::size_t edge = range_bytes_ > 4 * kEdge ? kEdge : 0;
   std::uintptr_t low = range_ + edge, high = range_ + range_bytes_ - edge;
@@ -126,7 +133,8 @@ std::uintptr_t Arena::place(std::size_t bytes) {
   return 0;
 }
 
-CUresult Arena::map_island(int device, std::size_t bytes, std::size_t alignment, std::uintptr_t* address) {
+CUresult Arena::map_island(int device, std::size_t bytes, std::size_t alignment,
+                           std::uintptr_t* address) {
   std::size_t size = round_up(bytes, kAlignment), offset = 0, mapped = 0;
   if (alignment > kAlignment) {
     mapped = round_up(size, kPage);
@@ -176,9 +184,11 @@ bool Arena::carve(int device, std::size_t bytes, std::uintptr_t* address) {
   return true;
 }
 
-CUresult Arena::allocate(int device, std::size_t bytes, std::size_t alignment, std::uintptr_t* address) {
+CUresult Arena::allocate(int device, std::size_t bytes, std::size_t alignment,
+                         std::uintptr_t* address) {
   // What the system cannot give must fail here: later it would be the kernel's killer that says so.
-  if (bytes >= (std::size_t{64} << 20) && bytes > meminfo("MemAvailable:")) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (bytes >= (std::size_t{64} << 20) && bytes > meminfo("MemAvailable:"))
+    return CUDA_ERROR_OUT_OF_MEMORY;
   std::lock_guard lock(mutex_);
   std::size_t& used = used_[static_cast<std::size_t>(device)];
   if (bytes > total(device) || used > total(device) - bytes) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -216,7 +226,8 @@ void Arena::release(const Allocation& allocation) {
     free_pieces_[allocation.mapped_bytes].push_back(allocation.base);
     return;
   }
-  mmap(memory, allocation.mapped_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  mmap(memory, allocation.mapped_bytes, PROT_NONE,
+       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   islands_.erase(allocation.mapping);
 }
 
@@ -266,7 +277,8 @@ bool Arena::find(std::uintptr_t address, Allocation* out) {
 bool Arena::holds(std::uintptr_t address, std::size_t bytes) {
   std::lock_guard lock(mutex_);
   auto found = at(address);
-  return found != allocations_.end() && address <= found->second.end() && bytes <= found->second.end() - address;
+  return found != allocations_.end() && address <= found->second.end() &&
+         bytes <= found->second.end() - address;
 }
 
 bool Arena::host_holds(std::uintptr_t address, std::size_t bytes) {
@@ -286,7 +298,9 @@ std::string Arena::describe(std::uintptr_t address) {
   auto next = allocations_.upper_bound(address);
   const Allocation* below = next == allocations_.begin() ? nullptr : &std::prev(next)->second;
   const Allocation* above = next == allocations_.end() ? nullptr : &next->second;
-  auto of = [&](const Allocation& a) { return base::cat("the allocation of ", a.bytes, " bytes at ", hex(a.base)); };
+  auto of = [&](const Allocation& a) {
+    return base::cat("the allocation of ", a.bytes, " bytes at ", hex(a.base));
+  };
   if (below && address < below->end()) return base::cat("inside of ", of(*below));
   std::uintptr_t past = below ? address - below->end() : UINTPTR_MAX;
   std::uintptr_t before = above ? above->base - address : UINTPTR_MAX;

@@ -42,7 +42,8 @@ std::uint32_t read_vbr(std::uint64_t window, unsigned* bit, unsigned width) {
   return value;
 }
 
-// Size of raw bitcode: its top-level blocks say their lengths, and the string table is the last of them.
+// Size of raw bitcode: its top-level blocks say their lengths, and the string table is the last of
+// them.
 std::uint64_t raw_bitcode_size(const unsigned char* bytes) {
   constexpr std::uint32_t kIdentification = 13, kModule = 8, kStringTable = 23, kSymbolTable = 25;
   std::uint64_t at = 4;
@@ -51,7 +52,9 @@ std::uint64_t raw_bitcode_size(const unsigned char* bytes) {
     if ((head & 3) != 1) return 0;  // ENTER_SUBBLOCK at the outermost abbreviation width of 2
     unsigned bit = 2;
     std::uint32_t block = read_vbr(head, &bit, 8);
-    if (block != kIdentification && block != kModule && block != kStringTable && block != kSymbolTable) return 0;
+    if (block != kIdentification && block != kModule && block != kStringTable &&
+        block != kSymbolTable)
+      return 0;
     at += 8 + std::uint64_t{word_at(bytes, at + 4)} * 4;
     if (block == kStringTable) return at;
   }
@@ -68,9 +71,11 @@ CUresult place_data(Context& context, const LowerReply& reply, CUmodule module, 
   if (reply.data.empty()) return CUDA_SUCCESS;
   std::uint64_t align = reply.data_align ? reply.data_align : 1;
   bool ok = (align & (align - 1)) == 0 && align <= 4096;
-  for (const auto& [at, to] : reply.data_pointers) ok = ok && reply.data.size() >= 8 && at <= reply.data.size() - 8;
+  for (const auto& [at, to] : reply.data_pointers)
+    ok = ok && reply.data.size() >= 8 && at <= reply.data.size() - 8;
   for (const LoweredGlobal& global : reply.globals)
-    ok = ok && global.offset <= reply.data.size() && global.size <= reply.data.size() - global.offset;
+    ok = ok && global.offset <= reply.data.size() &&
+         global.size <= reply.data.size() - global.offset;
   if (!ok) {
     *log = "the image's data segment is damaged";
     return CUDA_ERROR_INVALID_IMAGE;
@@ -91,8 +96,10 @@ CUresult place_data(Context& context, const LowerReply& reply, CUmodule module, 
 
 bool valid(const LoweredKernel& kernel) {
   for (const ParamLayout& param : kernel.params)
-    if (param.offset > kernel.param_bytes || param.size > kernel.param_bytes - param.offset) return false;
-  return kernel.param_bytes <= 32768 && kernel.static_shared <= kMaxSharedOptIn && kernel.stack_bytes <= (1u << 30);
+    if (param.offset > kernel.param_bytes || param.size > kernel.param_bytes - param.offset)
+      return false;
+  return kernel.param_bytes <= 32768 && kernel.static_shared <= kMaxSharedOptIn &&
+         kernel.stack_bytes <= (1u << 30);
 }
 
 CUresult place_code(const LowerReply& reply, CUmodule module, std::string* log) {
@@ -100,7 +107,8 @@ CUresult place_code(const LowerReply& reply, CUmodule module, std::string* log) 
   if (!module->code) return CUDA_ERROR_INVALID_IMAGE;
   for (const LoweredKernel& kernel : reply.kernels) {
     void* warp = module->code->find(kernel.warp_symbol, true);
-    void* block = kernel.block_symbol.empty() ? nullptr : module->code->find(kernel.block_symbol, true);
+    void* block =
+        kernel.block_symbol.empty() ? nullptr : module->code->find(kernel.block_symbol, true);
     if (!warp || (!kernel.block_symbol.empty() && !block) || !valid(kernel)) {
       *log = base::cat("the code of kernel ", kernel.name, " is damaged");
       return CUDA_ERROR_INVALID_IMAGE;
@@ -110,7 +118,8 @@ CUresult place_code(const LowerReply& reply, CUmodule module, std::string* log) 
     function->info = kernel;
     function->warp = reinterpret_cast<WarpFunction>(warp);
     function->block = reinterpret_cast<BlockFunction>(block);
-    function->max_dynamic_shared = kMaxShared > kernel.static_shared ? kMaxShared - kernel.static_shared : 0;
+    function->max_dynamic_shared =
+        kMaxShared > kernel.static_shared ? kMaxShared - kernel.static_shared : 0;
     module->functions.push_back(function);
   }
   return CUDA_SUCCESS;
@@ -124,7 +133,9 @@ std::string_view image_bytes(const void* image) {
   if (word_at(bytes, 0) == kWrapperMagic) {
     offset = word_at(bytes, 8);
     size = word_at(bytes, 12);
-    if (offset < 20 || offset + size > kMaxImageBytes || size < 4 || word_at(bytes, offset) != kBitcodeMagic) return {};
+    if (offset < 20 || offset + size > kMaxImageBytes || size < 4 ||
+        word_at(bytes, offset) != kBitcodeMagic)
+      return {};
   } else if (word_at(bytes, 0) == kBitcodeMagic) {
     size = raw_bitcode_size(bytes);
   }
@@ -134,7 +145,9 @@ std::string_view image_bytes(const void* image) {
 CUresult load_module(Context& context, const void* image, CUmodule* out, std::string* log) {
   std::string_view bytes = image_bytes(image);
   if (bytes.empty()) {
-    *log = "the image is not LLVM bitcode, which is what the software device loads; compile for this device";
+    *log =
+        "the image is not LLVM bitcode, which is what the software device loads; compile for this "
+        "device";
     return CUDA_ERROR_INVALID_IMAGE;
   }
   install_fault_handlers();

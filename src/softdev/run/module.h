@@ -19,7 +19,8 @@ struct CUfunc_st {
   CUmodule module = nullptr;
   td::softdev::LoweredKernel info;
   td::softdev::WarpFunction warp = nullptr;
-  td::softdev::BlockFunction block = nullptr;  // null for a kernel whose barriers want warps as coroutines
+  td::softdev::BlockFunction block =
+      nullptr;  // null for a kernel whose barriers want warps as coroutines
   std::atomic<std::uint32_t> max_dynamic_shared{0};
   void clear() {
     alive = false;
@@ -47,9 +48,11 @@ struct CUmod_st {
 
 namespace td::softdev {
 
-// Loads an image (LLVM bitcode, raw or with LLVM's wrapper header) into a context. On failure `log` says why, for people.
+// Loads an image (LLVM bitcode, raw or with LLVM's wrapper header) into a context. On failure `log`
+// says why, for people.
 CUresult load_module(Context& context, const void* image, CUmodule* module, std::string* log);
-// The image as bytes; empty when it is not LLVM bitcode. An image comes without its size: bitcode tells it.
+// The image as bytes; empty when it is not LLVM bitcode. An image comes without its size: bitcode
+// tells it.
 std::string_view image_bytes(const void* image);
 // The context must be idle and must have forgotten the module.
 void destroy_module(CUmodule module);
@@ -65,6 +68,7 @@ struct LaunchShape {
 // CUDA's own checks of a launch: CUDA_ERROR_INVALID_VALUE when a limit is exceeded.
 CUresult check_launch(const CUfunc_st& function, const LaunchShape& shape);
 // Enqueues a launch. `params`: the packed parameters; copied.
-void launch(CUfunction function, const LaunchShape& shape, CUstream stream, const unsigned char* params);
+void launch(CUfunction function, const LaunchShape& shape, CUstream stream,
+            const unsigned char* params);
 
 }  // namespace td::softdev

@@ -1,5 +1,6 @@
-// What kernels print. Text waits here, in whole calls, until the program synchronises; then it goes to stdout. The
-// buffer has the size of CU_LIMIT_PRINTF_FIFO_SIZE; when it is full the oldest text is lost, as on a GPU.
+// What kernels print. Text waits here, in whole calls, until the program synchronises; then it goes
+// to stdout. The buffer has the size of CU_LIMIT_PRINTF_FIFO_SIZE; when it is full the oldest text
+// is lost, as on a GPU.
 #pragma once
 
 #include <atomic>

@@ -1,8 +1,10 @@
-// printf of a kernel. In two steps: first everything that the kernel's pointers name is copied to a buffer of ours, where
-// a bad pointer may fault; then it is formatted and queued, where nothing can.
+// printf of a kernel. In two steps: first everything that the kernel's pointers name is copied to a
+// buffer of ours, where a bad pointer may fault; then it is formatted and queued, where nothing
+// can.
 //
-// CUDA's rules: the argument buffer holds each argument at its natural alignment (float already widened to double);
-// 'h' and 'hh' arguments are ints; 'l' is 8 bytes. Output of one call stays together.
+// CUDA's rules: the argument buffer holds each argument at its natural alignment (float already
+// widened to double); 'h' and 'hh' arguments are ints; 'l' is 8 bytes. Output of one call stays
+// together.
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -51,7 +53,8 @@ TD_RT_TEXT TD_ON_WARP_STACK bool is_one_of(char c, const char* set) {
 }
 
 TD_RT_TEXT TD_ON_WARP_STACK ArgumentKind kind_of(char letter, bool wide) {
-  if (is_one_of(letter, "dioxXuc")) return wide && letter != 'c' ? ArgumentKind::i64 : ArgumentKind::i32;
+  if (is_one_of(letter, "dioxXuc"))
+    return wide && letter != 'c' ? ArgumentKind::i64 : ArgumentKind::i32;
   if (is_one_of(letter, "eEfFgGaA")) return ArgumentKind::real;
   if (letter == 's') return ArgumentKind::string;
   if (letter == 'p') return ArgumentKind::pointer;
@@ -91,7 +94,8 @@ TD_RT_TEXT TD_ON_WARP_STACK std::uint64_t take(const unsigned char*& at, std::si
 TD_RT_TEXT TD_ON_WARP_STACK void capture(Captured& out, const char* format, const void* arguments) {
   out.count = 0;
   std::size_t length = 0;
-  for (const volatile char* f = format; length + 1 < kMaxFormat && f[length]; ++length) out.format[length] = f[length];
+  for (const volatile char* f = format; length + 1 < kMaxFormat && f[length]; ++length)
+    out.format[length] = f[length];
   out.format[length] = 0;
   parse(out);
   auto* at = static_cast<const unsigned char*>(arguments);
@@ -99,7 +103,8 @@ TD_RT_TEXT TD_ON_WARP_STACK void capture(Captured& out, const char* format, cons
   for (std::size_t i = 0; i < out.count; ++i) {
     Argument& argument = out.arguments[i];
     argument.stars[0] = argument.stars[1] = 0;
-    for (unsigned star = 0; star < out.conversions[i].stars; ++star) argument.stars[star] = static_cast<int>(take(at, 4));
+    for (unsigned star = 0; star < out.conversions[i].stars; ++star)
+      argument.stars[star] = static_cast<int>(take(at, 4));
     ArgumentKind kind = out.conversions[i].kind;
     if (kind == ArgumentKind::none) continue;
     argument.bits = take(at, kind == ArgumentKind::i32 ? 4 : 8);
@@ -132,13 +137,15 @@ void print_one(std::string& out, const std::string& spec, const Values&... value
 }
 
 template <class T>
-void print_with_stars(std::string& out, const std::string& spec, unsigned stars, const Argument& argument, T value) {
+void print_with_stars(std::string& out, const std::string& spec, unsigned stars,
+                      const Argument& argument, T value) {
   if (stars == 0) print_one(out, spec, value);
   if (stars == 1) print_one(out, spec, argument.stars[0], value);
   if (stars == 2) print_one(out, spec, argument.stars[0], argument.stars[1], value);
 }
 
-void print_conversion(std::string& out, const Captured& in, const Conversion& c, const Argument& argument) {
+void print_conversion(std::string& out, const Captured& in, const Conversion& c,
+                      const Argument& argument) {
   std::string_view text(in.format + c.begin, c.end - c.begin);
   char letter = text.back();
   if (letter == '%') {
@@ -157,8 +164,10 @@ void print_conversion(std::string& out, const Captured& in, const Conversion& c,
       bool is_signed = letter == 'd' || letter == 'i';
       auto value = c.kind == ArgumentKind::i64 ? static_cast<long long>(argument.bits)
                    : is_signed                 ? static_cast<std::int32_t>(argument.bits)
-                                               : static_cast<long long>(static_cast<std::uint32_t>(argument.bits));
-      if (letter == 'c') return print_with_stars(out, spec + 'c', c.stars, argument, static_cast<int>(argument.bits));
+                               : static_cast<long long>(static_cast<std::uint32_t>(argument.bits));
+      if (letter == 'c')
+        return print_with_stars(out, spec + 'c', c.stars, argument,
+                                static_cast<int>(argument.bits));
       return print_with_stars(out, spec + "ll" + letter, c.stars, argument, value);
     }
     case ArgumentKind::real: {
@@ -169,7 +178,8 @@ void print_conversion(std::string& out, const Captured& in, const Conversion& c,
     case ArgumentKind::string:
       return print_with_stars(out, spec + 's', c.stars, argument, in.strings + argument.string_at);
     case ArgumentKind::pointer:
-      return print_with_stars(out, spec + 'p', c.stars, argument, reinterpret_cast<void*>(argument.bits));
+      return print_with_stars(out, spec + 'p', c.stars, argument,
+                              reinterpret_cast<void*>(argument.bits));
   }
 }
 
@@ -196,8 +206,8 @@ Captured& buffer_of(const Executor& executor) {
 }  // namespace td::softdev
 
 // The return value is CUDA's: the number of arguments.
-extern "C" TD_ON_WARP_STACK std::int32_t td_rt_printf(td::softdev::BlockFrame* block, const char* format,
-                                                      const void* arguments) {
+extern "C" TD_ON_WARP_STACK std::int32_t td_rt_printf(td::softdev::BlockFrame* block,
+                                                      const char* format, const void* arguments) {
   auto& executor = *static_cast<td::softdev::Executor*>(block->scheduler);
   td::softdev::Captured& captured = td::softdev::buffer_of(executor);
   td::softdev::capture(captured, format, arguments);

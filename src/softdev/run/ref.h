@@ -1,4 +1,5 @@
-// Intrusive reference counting for objects that several threads let go of (operations of the scheduler).
+// Intrusive reference counting for objects that several threads let go of (operations of the
+// scheduler).
 #pragma once
 
 #include <atomic>

@@ -29,15 +29,17 @@ TD_RT_TEXT TD_ON_WARP_STACK void copy_text(const char* from, char* to, std::size
 
 extern "C" {
 
-TD_ON_WARP_STACK void td_rt_barrier(BlockFrame* block, std::uint32_t) { executor_of(block).barrier(); }
+TD_ON_WARP_STACK void td_rt_barrier(BlockFrame* block, std::uint32_t) {
+  executor_of(block).barrier();
+}
 
-TD_ON_WARP_STACK std::uint32_t td_rt_barrier_reduce(BlockFrame* block, std::uint32_t mask, std::uint32_t predicate,
-                                                    std::uint32_t kind) {
+TD_ON_WARP_STACK std::uint32_t td_rt_barrier_reduce(BlockFrame* block, std::uint32_t mask,
+                                                    std::uint32_t predicate, std::uint32_t kind) {
   return executor_of(block).barrier_reduce(mask, predicate, kind);
 }
 
-TD_ON_WARP_STACK void td_rt_trap(BlockFrame* block, std::uint32_t kind, std::uint32_t, std::uint32_t,
-                                 std::uint32_t line) {
+TD_ON_WARP_STACK void td_rt_trap(BlockFrame* block, std::uint32_t kind, std::uint32_t,
+                                 std::uint32_t, std::uint32_t line) {
   Leave leave;
   leave.cause = Leave::Cause::trap;
   leave.trap_kind = kind;
@@ -46,8 +48,9 @@ TD_ON_WARP_STACK void td_rt_trap(BlockFrame* block, std::uint32_t kind, std::uin
 }
 
 // One line per failed thread, in CUDA's words.
-TD_ON_WARP_STACK void td_rt_assert_fail(BlockFrame* block, std::uint32_t first_thread, std::uint32_t lane_mask,
-                                        const char* message, const char* file, std::uint32_t line,
+TD_ON_WARP_STACK void td_rt_assert_fail(BlockFrame* block, std::uint32_t first_thread,
+                                        std::uint32_t lane_mask, const char* message,
+                                        const char* file, std::uint32_t line,
                                         const char* function) {
   char text[3][512];
   copy_text(message, text[0], sizeof text[0]);
@@ -59,9 +62,11 @@ TD_ON_WARP_STACK void td_rt_assert_fail(BlockFrame* block, std::uint32_t first_t
     if (!(lane_mask >> lane & 1)) continue;
     std::uint32_t thread = first_thread + lane;
     char out[2048];
-    int length = std::snprintf(out, sizeof out, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
-                               text[1], line, text[2], block->block_idx[0], block->block_idx[1], block->block_idx[2],
-                               thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1], text[0]);
+    int length = std::snprintf(
+        out, sizeof out,
+        "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", text[1], line,
+        text[2], block->block_idx[0], block->block_idx[1], block->block_idx[2], thread % size[0],
+        thread / size[0] % size[1], thread / size[0] / size[1], text[0]);
     if (length > 0 && write(STDERR_FILENO, out, static_cast<std::size_t>(length)) < 0) break;
   }
   Leave leave;
@@ -70,13 +75,15 @@ TD_ON_WARP_STACK void td_rt_assert_fail(BlockFrame* block, std::uint32_t first_t
   executor.leave_now(leave);
 }
 
-TD_RT_TEXT TD_ON_WARP_STACK void* td_rt_memcpy(void* destination, const void* source, std::size_t bytes) {
+TD_RT_TEXT TD_ON_WARP_STACK void* td_rt_memcpy(void* destination, const void* source,
+                                               std::size_t bytes) {
   void* to = destination;
   asm volatile("rep movsb" : "+D"(to), "+S"(source), "+c"(bytes) : : "memory");
   return destination;
 }
 
-TD_RT_TEXT TD_ON_WARP_STACK void* td_rt_memmove(void* destination, const void* source, std::size_t bytes) {
+TD_RT_TEXT TD_ON_WARP_STACK void* td_rt_memmove(void* destination, const void* source,
+                                                std::size_t bytes) {
   auto* to = static_cast<unsigned char*>(destination);
   auto* from = static_cast<const unsigned char*>(source);
   if (to > from && to < from + bytes) {
@@ -95,7 +102,8 @@ TD_RT_TEXT TD_ON_WARP_STACK void* td_rt_memset(void* destination, int value, std
   return destination;
 }
 
-TD_RT_TEXT TD_ON_WARP_STACK int td_rt_memcmp(const void* left, const void* right, std::size_t bytes) {
+TD_RT_TEXT TD_ON_WARP_STACK int td_rt_memcmp(const void* left, const void* right,
+                                             std::size_t bytes) {
   auto* a = static_cast<const volatile unsigned char*>(left);
   auto* b = static_cast<const volatile unsigned char*>(right);
   for (std::size_t i = 0; i < bytes; ++i)

@@ -1,5 +1,5 @@
-// Memory functions that generated code calls. They are ours, not libc's, so that a fault inside of them is known to be
-// the kernel's (see fault.h).
+// Memory functions that generated code calls. They are ours, not libc's, so that a fault inside of
+// them is known to be the kernel's (see fault.h).
 #pragma once
 
 #include <cstddef>

@@ -39,7 +39,8 @@ std::int64_t time_limit_from_environment() {
 }  // namespace
 
 std::int64_t steady_nanoseconds() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
 
@@ -86,8 +87,8 @@ void Scheduler::enqueue(StreamQueue& stream, Op& op, Op* after, bool caller_wait
   if (!ready_.empty() && !(caller_waits && op.total_ <= op.chunk_)) wake_worker_locked();
 }
 
-// Instant operations and those of failed contexts are completed here, and so may be their successors: a worklist
-// instead of recursion.
+// Instant operations and those of failed contexts are completed here, and so may be their
+// successors: a worklist instead of recursion.
 void Scheduler::make_ready_locked(Op& first) {
   becoming_ready_.emplace_back(&first);
   if (cascading_) return;
@@ -167,7 +168,8 @@ void Scheduler::release_executor_locked(Claim& claim) {
 }
 
 void Scheduler::wake_worker_locked() {
-  if (sleeping_workers_ > 0 && spinning_workers_ == 0 && !free_executors_.empty()) work_ready_.notify_one();
+  if (sleeping_workers_ > 0 && spinning_workers_ == 0 && !free_executors_.empty())
+    work_ready_.notify_one();
 }
 
 // A helper leaves between two chunks once `stop_when_done` is done.
@@ -186,7 +188,8 @@ void Scheduler::run(Claim& claim, const Op* stop_when_done) {
   Executor::set_current(&executor);
   std::uint64_t count = 0;
   while (true) {
-    if (context.error.load(std::memory_order_relaxed) == 0) op.run(&executor, claim.begin, claim.end);
+    if (context.error.load(std::memory_order_relaxed) == 0)
+      op.run(&executor, claim.begin, claim.end);
     count += claim.end - claim.begin;
     if (context.error.load(std::memory_order_relaxed) != 0) {
       std::uint64_t left = op.next_.exchange(op.total_, std::memory_order_relaxed);
@@ -219,8 +222,9 @@ void Scheduler::wait(Op& op) {
     release_executor_locked(claim);
     bool may_help = !free_executors_.empty();
     lock.unlock();
-    spin_until([&] { return op.done() || (may_help && ready_count_.load(std::memory_order_acquire) > 0); },
-               spin_rounds_);
+    spin_until(
+        [&] { return op.done() || (may_help && ready_count_.load(std::memory_order_acquire) > 0); },
+        spin_rounds_);
     lock.lock();
     if (op.done() || (!ready_.empty() && !free_executors_.empty())) continue;
     ++sleeping_waiters_;
@@ -258,12 +262,14 @@ void Scheduler::start_thread(void (Scheduler::*loop)()) {
   // The program's own signals stay with its threads.
   sigset_t all, before;
   sigfillset(&all);
-  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, interrupt_signal()}) sigdelset(&all, signal);
+  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, interrupt_signal()})
+    sigdelset(&all, signal);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     std::thread([this, loop] { (this->*loop)(); }).detach();
   } catch (const std::system_error& error) {
-    base::log(base::LogLevel::warn, std::string("the software device could not start a thread: ") + error.what());
+    base::log(base::LogLevel::warn,
+              std::string("the software device could not start a thread: ") + error.what());
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -331,8 +337,8 @@ void Scheduler::interrupt_failed() {
   watch_wanted_.notify_one();
 }
 
-// Sends a signal to every thread that runs code of a failed context, or that runs too long, until it has left that
-// code: a thread inside of the runtime's own functions ignores it.
+// Sends a signal to every thread that runs code of a failed context, or that runs too long, until
+// it has left that code: a thread inside of the runtime's own functions ignores it.
 void Scheduler::watch_loop() {
   std::unique_lock lock(watch_mutex_);
   while (true) {
@@ -347,19 +353,23 @@ void Scheduler::watch_loop() {
       if (!context) continue;
       std::int64_t since = executor->running_since.load(std::memory_order_relaxed);
       bool late = time_limit_ && since < now && now - since > time_limit_;
-      if (late) context->fail(cuda::CUDA_ERROR_LAUNCH_TIMEOUT, "a kernel ran longer than TREADLE_LAUNCH_TIMEOUT");
+      if (late)
+        context->fail(cuda::CUDA_ERROR_LAUNCH_TIMEOUT,
+                      "a kernel ran longer than TREADLE_LAUNCH_TIMEOUT");
       if (context->error.load(std::memory_order_relaxed) == 0) continue;
       busy = true;
       executor->stop_ticket.store(ticket, std::memory_order_release);
-      syscall(SYS_tgkill, getpid(), executor->thread.load(std::memory_order_relaxed), interrupt_signal());
+      syscall(SYS_tgkill, getpid(), executor->thread.load(std::memory_order_relaxed),
+              interrupt_signal());
     }
     lock.lock();
     watching_ = busy || time_limit_;
   }
 }
 
-// In the child of a fork, with all locks held. Threads that waited on the condition variables do not exist here, so
-// the variables are made anew. Operations of the parent are leaked: they belong to threads that are gone.
+// In the child of a fork, with all locks held. Threads that waited on the condition variables do
+// not exist here, so the variables are made anew. Operations that were running are leaked with the
+// references of the threads that ran them.
 void Scheduler::adopt_fork() {
   new (&work_ready_) std::condition_variable;
   new (&op_done_) std::condition_variable;
@@ -367,8 +377,8 @@ void Scheduler::adopt_fork() {
   new (&watch_wanted_) std::condition_variable;
   threads_started_ = host_thread_started_ = watch_thread_started_ = watching_ = cascading_ = false;
   sleeping_workers_ = spinning_workers_ = sleeping_waiters_ = 0;
-  new (&ready_) std::deque<Ref<Op>>;
-  new (&host_queue_) std::deque<Ref<Op>>;
+  ready_.clear();
+  host_queue_.clear();
   ready_count_ = 0;
   for (Executor* executor : executors_) executor->running = nullptr;
   free_executors_.assign(executors_.rbegin(), executors_.rend());
@@ -377,8 +387,8 @@ void Scheduler::adopt_fork() {
     if (context.unfinished == 0) continue;
     context.unfinished = 0;
     context.error = cuda::CUDA_ERROR_NOT_INITIALIZED;
-    new (&context.default_stream.queue.last) Ref<Op>;
-    for (CUstream stream : context.streams) new (&stream->queue.last) Ref<Op>;
+    context.default_stream.queue.last = {};
+    for (CUstream stream : context.streams) stream->queue.last = {};
   }
 }
 

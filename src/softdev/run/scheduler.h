@@ -1,16 +1,19 @@
 // The order of work: operations, the graph of what waits for what, and the threads that run them.
 //
-// An operation (Op) is a kernel launch, a copy, an event record, a host function. Streams are nothing but edges: each
-// operation waits for the one before it in its stream; the legacy default stream adds edges to and from all blocking
-// streams; cuStreamWaitEvent adds one edge. An operation whose edges are all satisfied is ready.
+// An operation (Op) is a kernel launch, a copy, an event record, a host function. Streams are
+// nothing but edges: each operation waits for the one before it in its stream; the legacy default
+// stream adds edges to and from all blocking streams; cuStreamWaitEvent adds one edge. An operation
+// whose edges are all satisfied is ready.
 //
-// Ready operations are run by a pool of one thread a core, and by any host thread that synchronises ("helping"): it
-// takes work itself instead of sleeping, so a tiny launch with a synchronisation behind it never changes threads.
-// The right to run is an Executor (stacks, shared memory); there are as many as cores, so helping never
-// oversubscribes the machine. An operation of many units (blocks of a grid, pieces of a copy) is shared by all
-// threads which ask: they take chunks from its atomic counter.
+// Ready operations are run by a pool of one thread a core, and by any host thread that synchronises
+// ("helping"): it takes work itself instead of sleeping, so a tiny launch with a synchronisation
+// behind it never changes threads. The right to run is an Executor (stacks, shared memory); there
+// are as many as cores, so helping never oversubscribes the machine. An operation of many units
+// (blocks of a grid, pieces of a copy) is shared by all threads which ask: they take chunks from
+// its atomic counter.
 //
-// Host functions run on a thread of their own, since they may block: neither the pool nor a helper may be held up.
+// Host functions run on a thread of their own, since they may block: neither the pool nor a helper
+// may be held up.
 //
 // One mutex guards the graph. Nothing is ever run under it except instant operations (event times).
 #pragma once
@@ -49,7 +52,8 @@ class Op : public RefCounted {
   Context& context() const { return context_; }
 
  protected:
-  // Splits the work in `total` units that threads take `chunk` at a time. Before the operation is enqueued.
+  // Splits the work in `total` units that threads take `chunk` at a time. Before the operation is
+  // enqueued.
   void set_units(std::uint64_t total, std::uint64_t chunk) {
     total_ = total;
     chunk_ = chunk;
@@ -63,14 +67,15 @@ class Op : public RefCounted {
   Context& context_;
   std::uint64_t total_ = 1, chunk_ = 1;
   std::atomic<std::uint64_t> next_{0}, finished_{0};
-  std::atomic<std::int64_t> started_{0};  // when the first unit was taken, steady clock; only kept with a time limit
-  std::vector<Ref<Op>> successors_;       // under the mutex
+  std::atomic<std::int64_t> started_{
+      0};  // when the first unit was taken, steady clock; only kept with a time limit
+  std::vector<Ref<Op>> successors_;  // under the mutex
 };
 
 // What the scheduler keeps of a stream; guarded by its mutex.
 struct StreamQueue {
-  Ref<Op> last;           // the newest operation; may be done
-  bool blocking = true;   // synchronises with the legacy default stream
+  Ref<Op> last;          // the newest operation; may be done
+  bool blocking = true;  // synchronises with the legacy default stream
   bool destroyed = false;
 };
 
@@ -78,8 +83,9 @@ class Scheduler {
  public:
   static Scheduler& get();
 
-  // Appends an operation to a stream of its context, with an optional extra dependency (a recorded event).
-  // caller_waits: the calling thread is about to wait for it and will run it itself if it can, so no thread is woken.
+  // Appends an operation to a stream of its context, with an optional extra dependency (a recorded
+  // event). caller_waits: the calling thread is about to wait for it and will run it itself if it
+  // can, so no thread is woken.
   void enqueue(StreamQueue& stream, Op& op, Op* after = nullptr, bool caller_waits = false);
 
   // Returns when the operation is done (run or cancelled), helping meanwhile.
@@ -89,7 +95,8 @@ class Scheduler {
   // True when nothing enqueued in the stream is unfinished.
   bool idle(StreamQueue& stream);
 
-  // Cuts short what runs for contexts that have failed: all threads leave their kernels' code, soon.
+  // Cuts short what runs for contexts that have failed: all threads leave their kernels' code,
+  // soon.
   void interrupt_failed();
 
   std::uint32_t workers() const { return static_cast<std::uint32_t>(executors_.size()); }

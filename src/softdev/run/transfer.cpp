@@ -15,7 +15,10 @@ constexpr std::size_t kStageUpTo = std::size_t{256} << 10;
 class CopyOp final : public Op {
  public:
   CopyOp(Context& context, void* to, const void* from, std::size_t bytes)
-      : Op(Kind::work, context), to_(static_cast<char*>(to)), from_(static_cast<const char*>(from)), bytes_(bytes) {
+      : Op(Kind::work, context),
+        to_(static_cast<char*>(to)),
+        from_(static_cast<const char*>(from)),
+        bytes_(bytes) {
     set_units((bytes + kPiece - 1) / kPiece, 1);
   }
   // Keeps a copy of the source.
@@ -43,7 +46,8 @@ class FillOp final : public Op {
     set_units((count + kElements - 1) / kElements, 1);
   }
   void run(Executor*, std::uint64_t begin, std::uint64_t end) override {
-    std::fill(to_ + begin * kElements, to_ + std::min<std::uint64_t>(end * kElements, count_), value_);
+    std::fill(to_ + begin * kElements, to_ + std::min<std::uint64_t>(end * kElements, count_),
+              value_);
   }
 
  private:
@@ -55,14 +59,15 @@ class FillOp final : public Op {
 
 }  // namespace
 
-CUresult enqueue_copy(Context& context, CUstream_st& stream, void* to, const void* from, std::size_t bytes,
-                      bool synchronous) {
+CUresult enqueue_copy(Context& context, CUstream_st& stream, void* to, const void* from,
+                      std::size_t bytes, bool synchronous) {
   Ref<Op> op(new CopyOp(context, to, from, bytes));
   Scheduler::get().enqueue(stream.queue, *op, nullptr, synchronous);
   return synchronous ? context.wait(*op) : static_cast<CUresult>(cuda::CUDA_SUCCESS);
 }
 
-CUresult enqueue_pageable_upload(Context& context, CUstream_st& stream, void* to, const void* from, std::size_t bytes) {
+CUresult enqueue_pageable_upload(Context& context, CUstream_st& stream, void* to, const void* from,
+                                 std::size_t bytes) {
   if (bytes > kStageUpTo) return enqueue_copy(context, stream, to, from, bytes, true);
   auto staged = std::make_unique<char[]>(bytes);
   std::memcpy(staged.get(), from, bytes);
@@ -71,12 +76,14 @@ CUresult enqueue_pageable_upload(Context& context, CUstream_st& stream, void* to
   return cuda::CUDA_SUCCESS;
 }
 
-void enqueue_fill(Context& context, CUstream_st& stream, void* to, unsigned char value, std::size_t count) {
+void enqueue_fill(Context& context, CUstream_st& stream, void* to, unsigned char value,
+                  std::size_t count) {
   Ref<Op> op(new FillOp<unsigned char>(context, to, value, count));
   Scheduler::get().enqueue(stream.queue, *op);
 }
 
-void enqueue_fill(Context& context, CUstream_st& stream, void* to, unsigned value, std::size_t count) {
+void enqueue_fill(Context& context, CUstream_st& stream, void* to, unsigned value,
+                  std::size_t count) {
   Ref<Op> op(new FillOp<unsigned>(context, to, value, count));
   Scheduler::get().enqueue(stream.queue, *op);
 }
