@@ -83,13 +83,22 @@ unsigned WarpEmitter::emit_split(Scope& scope, const BasicBlock* block) {
   Value* is_full =
       begin == 0 ? b_.CreateICmpEQ(launch_.lanes, b_.getInt32(width_)) : all(mask_of(scope, block));
   b_.CreateCondBr(is_full, full_block, partial_block);
-  Scope full{&scope, begin, end, scope.may_split, plan_.mask_owner(block), {}, {}};
+  Scope full;
+  full.parent = &scope;
+  full.begin = begin;
+  full.end = end;
+  full.may_split = scope.may_split;
+  full.full_owner = plan_.mask_owner(block);
   full.landings[block] = full_block;
   b_.SetInsertPoint(full_block);
   enter(full, block, false);
   emit_block(full, block);
   emit_range(full, begin + 1, end);
-  Scope partial{&scope, begin, end, false, nullptr, {}, {}};
+  Scope partial;
+  partial.parent = &scope;
+  partial.begin = begin;
+  partial.end = end;
+  partial.may_split = false;
   partial.landings[block] = partial_block;
   b_.SetInsertPoint(partial_block);
   enter(partial, block, true);

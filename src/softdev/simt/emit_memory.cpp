@@ -42,10 +42,6 @@ unsigned equal_group(ArrayRef<std::int64_t> lanes) {
   return 0;
 }
 
-Align at_least(Align align, std::int64_t offset) {
-  return commonAlignment(align, static_cast<std::uint64_t>(offset));
-}
-
 }  // namespace
 
 Space WarpEmitter::space_of(const Value* pointer) const {
