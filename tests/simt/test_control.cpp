@@ -85,6 +85,7 @@ TEST_P(Control, SwitchWithFallThrough) {
       switch (in[(i + k) % n] % 9) {
         case 0:
           r += 5;
+          [[fallthrough]];
         case 1:
           r += 7;
           break;
@@ -97,6 +98,7 @@ TEST_P(Control, SwitchWithFallThrough) {
           return r - k;
         case 8:
           r -= in[(i * k) % n] / (k + 1);
+          [[fallthrough]];
         default:
           r += 1;
       }
@@ -192,6 +194,22 @@ TEST_P(Control, LiveOutsOfDivergentLoops) {
       last = v * 2;
     }
     return last * 10000 + at * 100 + square;
+  });
+  compare(text, GetParam(), Host::work);
+}
+
+// The value that leaves the loop is the one from before the last back edge, which no instruction of
+// the loop reads.
+TEST_P(Control, LiveOutThatOnlyThePhiHolds) {
+  BOTH(static int work(int i, const int* in, int n) {
+    int b = in[i];
+    if (b % 3 == 0) {
+      int w = 0;
+      while (in[(i + 2) % n] <= in[(i + 4) % n] && ++w < 12) b = i;
+    } else {
+      b = b * 3;
+    }
+    return b;
   });
   compare(text, GetParam(), Host::work);
 }

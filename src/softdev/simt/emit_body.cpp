@@ -176,7 +176,25 @@ void WarpEmitter::emit_block(Scope& scope, const BasicBlock* block) {
   leave(scope, block);
 }
 
+// Phis at an edge are parallel copies, and a loop's last edge reads the values from before its back
+// edge: everything that the edges will read is read first.
+void WarpEmitter::read_for_edges(const BasicBlock* block) {
+  for (const BasicBlock* to : successors(block))
+    for (const PHINode& phi : to->phis()) read_ahead(phi.getIncomingValueForBlock(block));
+}
+
+void WarpEmitter::read_ahead(const Value* value) {
+  auto* instruction = dyn_cast<Instruction>(value);
+  if (!instruction) return;
+  Shape shape = shapes_.of(value);
+  if (shape.constant_base) return;
+  stored_value(value);
+  if (shape.guards.empty()) return;
+  for (const Use& use : instruction->operands()) read_ahead(use.get());
+}
+
 void WarpEmitter::leave(Scope& scope, const BasicBlock* block) {
+  read_for_edges(block);
   Deferred rest = deferred_[block];
   rest.erase(plan_.position(block));
   auto* branch = dyn_cast<BranchInst>(block->getTerminator());

@@ -97,6 +97,8 @@ class WarpEmitter {
   bool needs_live_lane(const llvm::BasicBlock* block) const;
   void enter(Scope& scope, const llvm::BasicBlock* block, bool guard);
   void leave(Scope& scope, const llvm::BasicBlock* block);
+  void read_for_edges(const llvm::BasicBlock* block);
+  void read_ahead(const llvm::Value* value);
   void leave_latch(Scope& scope, const llvm::BasicBlock* block, const llvm::Loop* loop);
   void take_edge(Scope& scope, const llvm::BasicBlock* from, unsigned successor,
                  llvm::Value* edge_mask);
