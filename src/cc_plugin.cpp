@@ -1,1 +1,2 @@
-// libtreadle_cc.so is made of treadle_simt and treadle_clang; this file only gives the target a source.
+// libtreadle_cc.so is made of treadle_simt and treadle_clang; this file only gives the target a
+// source.

@@ -1,1 +1,2 @@
-// libtreadle.so is made of the static libraries of the folders; this file only gives the target a source.
+// libtreadle.so is made of the static libraries of the folders; this file only gives the target a
+// source.

@@ -191,9 +191,11 @@ def run_ctest(build: Path, expression: str, environment: dict, reports: Path) ->
     return count
 
 
-def run_pytest(expression: str, environment: dict, reports: Path) -> Count | None:
+def run_pytest(expression: str, sanitize: bool, environment: dict, reports: Path) -> Count | None:
     report = reports / "pytest.xml"
     command = [sys.executable, "-m", "pytest", "-q", "-ra", "tests", f"--junitxml={report}"]
+    if sanitize:
+        command += ["--ignore", "tests/tools"]
     if expression:
         command += ["-k", expression]
     status = subprocess.run(command, env=environment, cwd=ROOT).returncode

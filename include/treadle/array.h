@@ -1,8 +1,9 @@
 // td::Array: an n-dimensional array on a device, with NumPy's semantics.
 //
-// An Array is a cheap handle of a view (shape, byte strides, offset) over storage that other views may share.
-// Operations are lazy inside and eager to the eye: they add a node and are launched, fused, when a value is needed.
-// Errors of shape, dtype and index are thrown by the call that caused them.
+// An Array is a cheap handle of a view (shape, byte strides, offset) over storage that other views
+// may share. Operations are lazy inside and eager to the eye: they add a node and are launched,
+// fused, when a value is needed. Errors of shape, dtype and index are thrown by the call that
+// caused them.
 #pragma once
 
 #include <complex>
@@ -91,30 +92,36 @@ Array zeros(const Shape& shape, DType dtype);
 Array ones(const Shape& shape, DType dtype);
 Array arange(double start, double stop, double step, DType dtype);
 Array arange(std::int64_t stop, DType dtype = DType::int64);
-Array linspace(double start, double stop, std::int64_t num, bool endpoint = true, DType dtype = DType::float64);
+Array linspace(double start, double stop, std::int64_t num, bool endpoint = true,
+               DType dtype = DType::float64);
 Array eye(std::int64_t n, std::int64_t m, std::int64_t k = 0, DType dtype = DType::float64);
 
 // ---- transfers, explicit ----
-// Copies host memory with byte strides to the current device. blocking: returns when `host` may be reused and the
-// data are on the device; otherwise when `host` may be reused.
-Array from_host(const void* host, const Shape& shape, const std::vector<std::int64_t>& byte_strides, DType dtype,
-                bool blocking = false);
-// Copies to host memory with byte strides; returns when the data are there (blocking), else when the copy is enqueued
-// on the current stream (host memory must stay valid until the stream is synchronised).
-void to_host(const Array& array, void* host, const std::vector<std::int64_t>& byte_strides, bool blocking = true);
+// Copies host memory with byte strides to the current device. blocking: returns when `host` may be
+// reused and the data are on the device; otherwise when `host` may be reused.
+Array from_host(const void* host, const Shape& shape, const std::vector<std::int64_t>& byte_strides,
+                DType dtype, bool blocking = false);
+// Copies to host memory with byte strides; returns when the data are there (blocking), else when
+// the copy is enqueued on the current stream (host memory must stay valid until the stream is
+// synchronised).
+void to_host(const Array& array, void* host, const std::vector<std::int64_t>& byte_strides,
+             bool blocking = true);
 
 // ---- operations: one row of tables/ops.def or tables/reductions.def each (treadle/ops.h) ----
 using Operand = std::variant<Array, Scalar>;
 
-// Element-wise operation with broadcasting and NumPy 2 promotion. `out` (same broadcast shape) receives the result,
-// cast as NumPy's same_kind rule allows. At least one operand or `out` must be an Array.
-Array apply(Op op, std::span<const Operand> operands, const Array& out = {}, std::optional<DType> dtype = {});
-// Reduction over `axes` (all when absent). An empty reduced axis gives the identity, or ValueError where there is none.
-Array reduce(Reduction op, const Array& x, const std::optional<Axes>& axes = {}, bool keepdims = false,
-             std::optional<DType> dtype = {}, const Array& out = {});
+// Element-wise operation with broadcasting and NumPy 2 promotion. `out` (same broadcast shape)
+// receives the result, cast as NumPy's same_kind rule allows. At least one operand or `out` must be
+// an Array.
+Array apply(Op op, std::span<const Operand> operands, const Array& out = {},
+            std::optional<DType> dtype = {});
+// Reduction over `axes` (all when absent). An empty reduced axis gives the identity, or ValueError
+// where there is none.
+Array reduce(Reduction op, const Array& x, const std::optional<Axes>& axes = {},
+             bool keepdims = false, std::optional<DType> dtype = {}, const Array& out = {});
 // Variance over `axes` with `ddof` delta degrees of freedom, in two passes.
-Array var(const Array& x, const std::optional<Axes>& axes = {}, double ddof = 0, bool keepdims = false,
-          std::optional<DType> dtype = {});
+Array var(const Array& x, const std::optional<Axes>& axes = {}, double ddof = 0,
+          bool keepdims = false, std::optional<DType> dtype = {});
 // Views of the parts of a complex array; a real array itself, and read-only zeros.
 Array real_part(const Array& x);
 Array imag_part(const Array& x);
@@ -133,7 +140,8 @@ class Generator {
   explicit Generator(std::uint64_t seed);
   Array random(const Shape& shape, DType dtype = DType::float64);           // uniform in [0, 1)
   Array standard_normal(const Shape& shape, DType dtype = DType::float64);  // mean 0, variance 1
-  Array integers(std::int64_t low, std::int64_t high, const Shape& shape, DType dtype = DType::int64);  // [low, high)
+  Array integers(std::int64_t low, std::int64_t high, const Shape& shape,
+                 DType dtype = DType::int64);  // [low, high)
  private:
   std::uint64_t seed_;
   std::uint64_t offset_ = 0;

@@ -1,7 +1,8 @@
-// Devices, streams and events: thin values over the driver API, the same on an NVIDIA GPU and on the software device.
+// Devices, streams and events: thin values over the driver API, the same on an NVIDIA GPU and on
+// the software device.
 //
-// All classes are cheap handles; copies share the underlying object, which lives until its last handle (and every
-// object that depends on it) is gone.
+// All classes are cheap handles; copies share the underlying object, which lives until its last
+// handle (and every object that depends on it) is gone.
 #pragma once
 
 #include <cstddef>
@@ -26,10 +27,12 @@ struct MemoryInfo {
 
 class Device {
  public:
-  // The device of the calling thread. On first use: the one that TREADLE_DEVICE names (auto | cuda[:N] | soft[:N]);
-  // auto takes an NVIDIA GPU that passes a real kernel check, else the software device, and says so once on stderr.
+  // The device of the calling thread. On first use: the one that TREADLE_DEVICE names (auto |
+  // cuda[:N] | soft[:N]); auto takes an NVIDIA GPU that passes a real kernel check, else the
+  // software device, and says so once on stderr.
   static Device current();
-  // "cuda:0", "cuda", "soft:1", "soft", "auto". Throws ValueError for other text, DriverError where there is none.
+  // "cuda:0", "cuda", "soft:1", "soft", "auto". Throws ValueError for other text, DriverError where
+  // there is none.
   static Device from_name(std::string_view name);
   // Every device that can be opened: NVIDIA GPUs first, then software devices.
   static std::vector<Device> all();
@@ -48,11 +51,12 @@ class Device {
   // Major, minor.
   std::pair<int, int> compute_capability() const;
   MemoryInfo memory() const;
-  // Waits for all work of the device; reports faults of kernels that ran. Pending array operations run first.
+  // Waits for all work of the device; reports faults of kernels that ran. Pending array operations
+  // run first.
   void synchronize() const;
-  // After a fault has made the context unusable ("sticky"): destroys it with everything on it and starts anew.
-  // Arrays, modules and streams made before are dead and say so. Only the software device recovers for certain;
-  // NVIDIA asks that the process be restarted.
+  // After a fault has made the context unusable ("sticky"): destroys it with everything on it and
+  // starts anew. Arrays, modules and streams made before are dead and say so. Only the software
+  // device recovers for certain; NVIDIA asks that the process be restarted.
   void reset() const;
 
   bool operator==(const Device& other) const { return state_ == other.state_; }
@@ -104,8 +108,9 @@ class Event {
   std::shared_ptr<driver::EventState> state_;
 };
 
-// Milliseconds between two recorded and finished events (cuEventElapsedTime). Throws DriverError when an event
-// was not recorded (CUDA_ERROR_INVALID_HANDLE) or is not finished (CUDA_ERROR_NOT_READY).
+// Milliseconds between two recorded and finished events (cuEventElapsedTime). Throws DriverError
+// when an event was not recorded (CUDA_ERROR_INVALID_HANDLE) or is not finished
+// (CUDA_ERROR_NOT_READY).
 float elapsed_time(const Event& start, const Event& end);
 
 }  // namespace td

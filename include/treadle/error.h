@@ -1,8 +1,9 @@
 // Errors that Treadle reports to its users.
 //
-// Two kinds exist. A *user* error says what was wrong, where, and what to do about it; it is one of the classes
-// below and maps to one Python exception class each. An *internal* error (our own broken invariant) is
-// td::InternalError and asks for a report. Every message that knows a cure ends with it.
+// Two kinds exist. A *user* error says what was wrong, where, and what to do about it; it is one of
+// the classes below and maps to one Python exception class each. An *internal* error (our own
+// broken invariant) is td::InternalError and asks for a report. Every message that knows a cure
+// ends with it.
 #pragma once
 
 #include <stdexcept>
@@ -41,7 +42,8 @@ class OverflowError : public Error {
   using Error::Error;
 };
 
-// Python: numpy.exceptions.AxisError (a ValueError and an IndexError). An axis that the array does not have.
+// Python: numpy.exceptions.AxisError (a ValueError and an IndexError). An axis that the array does
+// not have.
 class AxisError : public ValueError {
  public:
   using ValueError::ValueError;
@@ -53,7 +55,8 @@ class NotSupported : public Error {
   using Error::Error;
 };
 
-// Python: treadle.CompileError. `log` holds the compiler's full output, with the user's own file and line.
+// Python: treadle.CompileError. `log` holds the compiler's full output, with the user's own file
+// and line.
 class CompileError : public Error {
  public:
   CompileError(std::string message, std::string compiler_log)
@@ -61,7 +64,8 @@ class CompileError : public Error {
   std::string log;
 };
 
-// Python: treadle.CUDAError. A driver call that failed. `code` is the CUresult, `name` its CUDA spelling
+// Python: treadle.CUDAError. A driver call that failed. `code` is the CUresult, `name` its CUDA
+// spelling
 // ("CUDA_ERROR_ILLEGAL_ADDRESS"), `call` the driver function.
 class DriverError : public Error {
  public:
@@ -75,7 +79,8 @@ class DriverError : public Error {
   std::string call;
 };
 
-// Python: treadle.OutOfMemoryError (a MemoryError). States the sizes asked for, in use, cached and free.
+// Python: treadle.OutOfMemoryError (a MemoryError). States the sizes asked for, in use, cached and
+// free.
 class OutOfMemory : public DriverError {
  public:
   using DriverError::DriverError;

@@ -1,5 +1,5 @@
-// Writing and reading small records to and from byte strings (cache entries). Reading checks every bound: a short or
-// damaged record makes `ok()` false and yields zeros, never a crash.
+// Writing and reading small records to and from byte strings (cache entries). Reading checks every
+// bound: a short or damaged record makes `ok()` false and yields zeros, never a crash.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,9 @@ namespace td::base {
 
 class ByteWriter {
  public:
-  void number(std::uint64_t value) { out_.append(reinterpret_cast<const char*>(&value), sizeof value); }
+  void number(std::uint64_t value) {
+    out_.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
   void text(std::string_view value) {
     number(value.size());
     out_.append(value);

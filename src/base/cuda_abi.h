@@ -1,5 +1,6 @@
-// The types and constants of the CUDA driver API that Treadle uses, declared here so that no NVIDIA header is needed to
-// build. Names and values are those of the public documentation ("CUDA Driver API"); only what is used is listed.
+// The types and constants of the CUDA driver API that Treadle uses, declared here so that no NVIDIA
+// header is needed to build. Names and values are those of the public documentation ("CUDA Driver
+// API"); only what is used is listed.
 #pragma once
 
 #include <cstddef>
@@ -174,7 +175,11 @@ enum MemoryType : int { MEMORYTYPE_HOST = 1, MEMORYTYPE_DEVICE = 2 };
 // Flags.
 enum StreamFlags : unsigned { STREAM_DEFAULT = 0, STREAM_NON_BLOCKING = 1 };
 enum EventFlags : unsigned { EVENT_DEFAULT = 0, EVENT_BLOCKING_SYNC = 1, EVENT_DISABLE_TIMING = 2 };
-enum HostAllocFlags : unsigned { HOSTALLOC_PORTABLE = 1, HOSTALLOC_DEVICEMAP = 2, HOSTALLOC_WRITECOMBINED = 4 };
+enum HostAllocFlags : unsigned {
+  HOSTALLOC_PORTABLE = 1,
+  HOSTALLOC_DEVICEMAP = 2,
+  HOSTALLOC_WRITECOMBINED = 4
+};
 
 // Markers of cuLaunchKernel's `extra` list.
 inline void* const LAUNCH_PARAM_END = nullptr;

@@ -16,7 +16,8 @@ std::atomic<bool> loaded{false};
 std::string plugin_path() {
   if (const char* file = std::getenv("TREADLE_CC"); file && *file) return file;
   Dl_info here{};
-  if (!dladdr(reinterpret_cast<void*>(&cc_plugin_symbol), &here) || !here.dli_fname) return "libtreadle_cc.so";
+  if (!dladdr(reinterpret_cast<void*>(&cc_plugin_symbol), &here) || !here.dli_fname)
+    return "libtreadle_cc.so";
   std::string path = here.dli_fname;
   std::size_t slash = path.rfind('/');
   return (slash == std::string::npos ? "" : path.substr(0, slash + 1)) + "libtreadle_cc.so";
@@ -55,10 +56,10 @@ std::string cc_plugin_file() { return plugin_path(); }
 
 std::string cc_plugin_stamp() {
   std::string path = plugin_path();
-  struct stat file {};
+  struct stat file{};
   if (stat(path.c_str(), &file) != 0) return path;
-  return path + ':' + std::to_string(file.st_size) + ':' + std::to_string(file.st_mtim.tv_sec) + '.' +
-         std::to_string(file.st_mtim.tv_nsec);
+  return path + ':' + std::to_string(file.st_size) + ':' + std::to_string(file.st_mtim.tv_sec) +
+         '.' + std::to_string(file.st_mtim.tv_nsec);
 }
 
 bool cc_plugin_loaded() { return loaded; }

@@ -1,21 +1,22 @@
-// The compiler plug-in, libtreadle_cc.so: Clang, the SIMT passes and LLVM's code generator. It is opened on first
-// need, so that a process that finds everything cached never loads a compiler.
+// The compiler plug-in, libtreadle_cc.so: Clang, the SIMT passes and LLVM's code generator. It is
+// opened on first need, so that a process that finds everything cached never loads a compiler.
 #pragma once
 
 #include <string>
 
 namespace td::base {
 
-// Address of an extern "C" function of the plug-in, or null where the plug-in is absent or does not have it; then
-// `why` says which file was tried and the loader's own words. Looked for beside the library that holds this code;
-// TREADLE_CC names another file.
+// Address of an extern "C" function of the plug-in, or null where the plug-in is absent or does not
+// have it; then `why` says which file was tried and the loader's own words. Looked for beside the
+// library that holds this code; TREADLE_CC names another file.
 void* cc_plugin_symbol(const char* name, std::string* why);
 
 // The file that cc_plugin_symbol opens; it need not exist. Opens nothing.
 std::string cc_plugin_file();
 
-// Names the plug-in's file as it lies on disk (path, size, time of change) without opening it; part of the keys of what
-// it makes, so that a rebuilt compiler never meets its predecessor's cache entries.
+// Names the plug-in's file as it lies on disk (path, size, time of change) without opening it; part
+// of the keys of what it makes, so that a rebuilt compiler never meets its predecessor's cache
+// entries.
 std::string cc_plugin_stamp();
 
 // True once the plug-in has been opened in this process.

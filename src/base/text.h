@@ -1,4 +1,5 @@
-// Small text helpers: concatenation and splitting. (std::format needs a newer library than Debian 12 has.)
+// Small text helpers: concatenation and splitting. (std::format needs a newer library than Debian
+// 12 has.)
 #pragma once
 
 #include <sstream>

@@ -52,7 +52,12 @@ def test_reader_before_writer():
 def test_writes_through_views_reach_every_view():
     x = np.zeros((4, 6), np.int32)
     a = td.asarray(x)
-    views = [(a[1:3], x[1:3]), (a.T[2], x.T[2]), (a[::2, ::-3], x[::2, ::-3]), (a.reshape(24)[5:9], x.reshape(24)[5:9])]
+    views = [
+        (a[1:3], x[1:3]),
+        (a.T[2], x.T[2]),
+        (a[::2, ::-3], x[::2, ::-3]),
+        (a.reshape(24)[5:9], x.reshape(24)[5:9]),
+    ]
     for k, (mine, theirs) in enumerate(views):
         mine += k + 1
         theirs += k + 1
@@ -131,7 +136,10 @@ def test_small_shapes(shape, dtype):
     a[...] = 3
     x[...] = 3
     same(a, x)
-    assert a.flags.c_contiguous == x.flags.c_contiguous and a.flags.f_contiguous == x.flags.f_contiguous
+    assert (
+        a.flags.c_contiguous == x.flags.c_contiguous
+        and a.flags.f_contiguous == x.flags.f_contiguous
+    )
 
 
 def test_results_follow_the_order_of_operands():
@@ -203,7 +211,22 @@ def test_random_programs(data):
     hosts.append(rng.integers(-5, 6, shape[-1:]).astype(np.float64))
     mine = [td.asarray(x) for x in hosts]
     for _ in range(data.draw(st.integers(1, 14))):
-        step = data.draw(st.sampled_from(["new", "view", "write", "scalar", "in place", "drop", "sum", "look", "fill", "copy"]))
+        step = data.draw(
+            st.sampled_from(
+                [
+                    "new",
+                    "view",
+                    "write",
+                    "scalar",
+                    "in place",
+                    "drop",
+                    "sum",
+                    "look",
+                    "fill",
+                    "copy",
+                ]
+            )
+        )
         i, j = (data.draw(st.integers(0, len(hosts) - 1)) for _ in range(2))
         if step == "new":
             try:

@@ -36,7 +36,12 @@ def domain_values(domain, dtype, rng, count):
             values[: count // 2] = few.astype(dtype)
             values[:4] = [limits.min, limits.max, 0, 1]
         return values
-    low, high = {"small": (-8, 8), "positive": (1e-3, 100), "from_one": (1, 50), "unit": (-1, 1)}.get(domain, (-100, 100))
+    low, high = {
+        "small": (-8, 8),
+        "positive": (1e-3, 100),
+        "from_one": (1, 50),
+        "unit": (-1, 1),
+    }.get(domain, (-100, 100))
     if kind == "c":
         parts = rng.uniform(low, high, (2, count))
         return (parts[0] + 1j * parts[1]).astype(dtype)
@@ -73,7 +78,9 @@ def equal_or_close(got, want, ulp, name):
     else:
         with np.errstate(all="ignore"):
             unit = np.abs(np.spacing(want))
-            close = np.abs(got.astype(np.float64) - want.astype(np.float64)) <= ulp * unit.astype(np.float64)
+            close = np.abs(got.astype(np.float64) - want.astype(np.float64)) <= ulp * unit.astype(
+                np.float64
+            )
         same = (got == want) | (np.isnan(got) & np.isnan(want)) | (close & np.isfinite(want))
         bad = ~same
         if ulp == 0:
@@ -85,7 +92,9 @@ def operands_for(row, dtype, rng, count):
     operands = []
     for letter in row["signature"].split("-")[0]:
         kind = {"?": np.dtype(bool), "i": np.dtype(np.int32)}.get(letter, dtype)
-        operands.append(domain_values("small" if letter == "i" else row["domain"], kind, rng, count))
+        operands.append(
+            domain_values("small" if letter == "i" else row["domain"], kind, rng, count)
+        )
     if row["name"] == "power" and dtype.kind == "i":
         operands[1] = np.abs(operands[1])
     return operands
@@ -131,7 +140,9 @@ def test_every_operation(letter, layout):
     for name, row, operands, result in results:
         want = numpy_result(row, operands)
         assert result.dtype == want.dtype, name
-        equal_or_close(td.asnumpy(result), want, tolerance(row, want.dtype), f"{name} {dtype} {layout}")
+        equal_or_close(
+            td.asnumpy(result), want, tolerance(row, want.dtype), f"{name} {dtype} {layout}"
+        )
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -143,7 +154,9 @@ def test_dtypes_and_refusals(name):
     arity = row["signature"].index("-")
     for letter in LETTERS[1:] if name == "angle" else LETTERS:
         for other in LETTERS if arity == 2 else letter:
-            operands = [np.ones(2, letter)] * (arity - 1) + [np.ones(2, other if arity == 2 else letter)]
+            operands = [np.ones(2, letter)] * (arity - 1) + [
+                np.ones(2, other if arity == 2 else letter)
+            ]
             mine = [td.asarray(x) for x in operands]
             try:
                 want = numpy_result(row, operands).dtype
@@ -158,7 +171,9 @@ WEAK = [True, 0, 3, -2, 2.5, 1 + 2j]
 
 
 @pytest.mark.parametrize("value", WEAK)
-@pytest.mark.parametrize("name", ["add", "multiply", "divide", "less", "maximum", "floor_divide", "bitwise_and"])
+@pytest.mark.parametrize(
+    "name", ["add", "multiply", "divide", "less", "maximum", "floor_divide", "bitwise_and"]
+)
 def test_weak_scalars(name, value):
     """NEP 50: a Python number takes the array's dtype, unless its kind is higher."""
     for letter in LETTERS:
@@ -170,7 +185,9 @@ def test_weak_scalars(name, value):
                 with np.errstate(all="ignore"):
                     want = getattr(np, name)(*pair)
             except (TypeError, OverflowError) as error:
-                with pytest.raises(type(error).__mro__[0] if type(error) is OverflowError else TypeError):
+                with pytest.raises(
+                    type(error).__mro__[0] if type(error) is OverflowError else TypeError
+                ):
                     getattr(td, name)(*mine)
                 continue
             got = getattr(td, name)(*mine)
@@ -202,24 +219,50 @@ def test_casts_between_all_dtypes():
         casts = {target: mine.astype(target) for target in LETTERS}
         for target, got in casts.items():
             with np.errstate(all="ignore"):
-                want = (x.real if x.dtype.kind == "c" and np.dtype(target).kind not in "cb" else x).astype(target)
-            fits = np.abs(x.real.astype(np.float64)) < 2.0 ** 31
+                want = (
+                    x.real if x.dtype.kind == "c" and np.dtype(target).kind not in "cb" else x
+                ).astype(target)
+            fits = np.abs(x.real.astype(np.float64)) < 2.0**31
             if x.dtype.kind in "fc" and np.dtype(target).kind in "iu":
-                np.testing.assert_array_equal(td.asnumpy(got)[fits], want[fits], err_msg=f"{source}->{target}")
+                np.testing.assert_array_equal(
+                    td.asnumpy(got)[fits], want[fits], err_msg=f"{source}->{target}"
+                )
             else:
                 np.testing.assert_array_equal(td.asnumpy(got), want, err_msg=f"{source}->{target}")
 
 
 def test_double_to_half_rounds_once():
     # Halfway cases of float16 that a detour through float32 would round twice.
-    x = np.array([1 + 2.0**-11 + 2.0**-40, 1 + 2.0**-11 - 2.0**-40, 1 + 2.0**-11, 2.0**-24 * 0.5000001, 65519.99, 65520.0])
+    x = np.array(
+        [
+            1 + 2.0**-11 + 2.0**-40,
+            1 + 2.0**-11 - 2.0**-40,
+            1 + 2.0**-11,
+            2.0**-24 * 0.5000001,
+            65519.99,
+            65520.0,
+        ]
+    )
     with np.errstate(over="ignore"):
-        np.testing.assert_array_equal(td.asnumpy(td.asarray(x).astype(np.float16)), x.astype(np.float16))
+        np.testing.assert_array_equal(
+            td.asnumpy(td.asarray(x).astype(np.float16)), x.astype(np.float16)
+        )
 
 
 # ---- reductions ----
 
-REDUCTIONS = ["sum", "prod", "min", "max", "mean", "any", "all", "count_nonzero", "argmin", "argmax"]
+REDUCTIONS = [
+    "sum",
+    "prod",
+    "min",
+    "max",
+    "mean",
+    "any",
+    "all",
+    "count_nonzero",
+    "argmin",
+    "argmax",
+]
 
 
 def reduce_values(letter, shape, rng):
@@ -238,7 +281,9 @@ def check_reduction(name, x, mine, axis, keepdims=False):
     assert got.shape == want.shape and got.dtype == want.dtype, (name, x.dtype, axis)
     label = f"{name} {x.dtype} {x.shape} {x.strides} axis={axis}"
     if want.dtype.kind in "fc" and name in ("sum", "prod", "mean"):
-        rtol = {2: 2e-3, 4: 1e-5}.get(want.dtype.itemsize // (2 if want.dtype.kind == "c" else 1), 1e-12)
+        rtol = {2: 2e-3, 4: 1e-5}.get(
+            want.dtype.itemsize // (2 if want.dtype.kind == "c" else 1), 1e-12
+        )
         np.testing.assert_allclose(td.asnumpy(got), want, rtol=rtol, atol=rtol, err_msg=label)
     else:
         np.testing.assert_array_equal(td.asnumpy(got), want, err_msg=label)
@@ -249,8 +294,14 @@ def check_reduction(name, x, mine, axis, keepdims=False):
 def test_reductions(name, letter):
     rng = np.random.default_rng(11)
     x = reduce_values(letter, (5, 37, 3), rng)
-    if name == "prod" and letter in "eFD":  # larger values overflow on the way, or not, by the order of products
-        x = (np.sign(x.real) + 1j * np.sign(x.imag)).astype(letter) if letter in "FD" else np.sign(x)
+    if (
+        name == "prod" and letter in "eFD"
+    ):  # larger values overflow on the way, or not, by the order of products
+        x = (
+            (np.sign(x.real) + 1j * np.sign(x.imag)).astype(letter)
+            if letter in "FD"
+            else np.sign(x)
+        )
     mine = td.asarray(x)
     for axis in (None, 0, 1, -1):
         check_reduction(name, x, mine, axis, keepdims=True)
@@ -259,7 +310,10 @@ def test_reductions(name, letter):
 
 
 @pytest.mark.parametrize("name", ["sum", "max", "argmin", "mean"])
-@pytest.mark.parametrize("shape", [(1,), (31,), (32,), (255,), (257,), (1023,), (70001,), (3, 5000), (5000, 3), (300, 300)])
+@pytest.mark.parametrize(
+    "shape",
+    [(1,), (31,), (32,), (255,), (257,), (1023,), (70001,), (3, 5000), (5000, 3), (300, 300)],
+)
 def test_reduction_lengths(name, shape):
     x = np.random.default_rng(5).integers(-9, 9, shape).astype(np.float32)
     mine = td.asarray(x)
@@ -274,7 +328,16 @@ def test_reduction_lengths(name, shape):
 @pytest.mark.parametrize("letter", "efd")
 def test_infinities_and_nan(letter):
     inf, nan = np.inf, np.nan
-    for values in ([-inf], [inf], [inf, inf], [-inf, -inf, 3], [1, nan, 2, nan], [nan], [0.0, -0.0], [2, inf, inf]):
+    for values in (
+        [-inf],
+        [inf],
+        [inf, inf],
+        [-inf, -inf, 3],
+        [1, nan, 2, nan],
+        [nan],
+        [0.0, -0.0],
+        [2, inf, inf],
+    ):
         x = np.array(values, letter)
         for name in ("argmax", "argmin", "max", "min", "sum", "mean"):
             check_reduction(name, x, td.asarray(x), None)
