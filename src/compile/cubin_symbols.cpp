@@ -79,6 +79,8 @@ std::vector<std::string> entry_symbols(std::string_view image) {
 }
 
 std::string demangle(const std::string& symbol) {
+  // A C name is its own: "f" alone would demangle to the type float.
+  if (!symbol.starts_with("_Z")) return symbol;
   int status = 0;
   char* text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
   std::string out = status == 0 && text ? text : symbol;

@@ -39,6 +39,21 @@ TEST_F(Nvrtc, SecondRequestComesFromTheCacheAndIsTheSame) {
   EXPECT_EQ(entry_symbols(first.bytes), std::vector<std::string>{"k"});
 }
 
+// "f" and "i" are also how the compilers' mangling spells float and int.
+TEST_F(Nvrtc, AKernelMayHaveTheNameOfAMangledType) {
+  SKIP_WITHOUT_NVRTC();
+  for (std::string name : {"f", "i", "d", "x", "v"}) {
+    Image image = compile::compile(
+        source_of("extern \"C\" __global__ void " + name + "(float* x, int n) { x[n] = 1; }"),
+        kTarget);
+    ASSERT_EQ(image.kernels.size(), 1u);
+    EXPECT_EQ(image.kernels[0].name, name);
+    EXPECT_TRUE(image.kernels[0].params_known) << name;
+    ASSERT_EQ(image.kernels[0].params.size(), 2u) << name;
+    EXPECT_EQ(image.kernels[0].params[1].dtype, DType::int32) << name;
+  }
+}
+
 TEST_F(Nvrtc, EverythingThatTheImageDependsOnIsInTheKey) {
   SKIP_WITHOUT_NVRTC();
   std::ofstream(folder_ + "/mine.h") << "#include \"deeper.h\"\n";
