@@ -13,9 +13,12 @@
 namespace td::fuse {
 namespace {
 
+// An entry is never changed or destroyed while other threads may hold a pointer to it: one whose context was reset is
+// put aside for good.
 struct Cache {
   std::mutex mutex;
-  std::unordered_map<std::string, LoadedKernel> kernels;
+  std::unordered_map<std::string, std::unique_ptr<LoadedKernel>> kernels;
+  std::vector<std::unique_ptr<LoadedKernel>> dead;
 };
 
 Cache& cache_of(driver::DeviceState& device) {
@@ -119,7 +122,7 @@ const LoadedKernel* find_kernel(driver::DeviceState& device, const std::string& 
   Cache& cache = cache_of(device);
   std::lock_guard lock(cache.mutex);
   auto it = cache.kernels.find(key);
-  return it != cache.kernels.end() && it->second.module->alive() ? &it->second : nullptr;
+  return it != cache.kernels.end() && it->second->module->alive() ? it->second.get() : nullptr;
 }
 
 const LoadedKernel& load_kernel(driver::DeviceState& device, const std::string& key,
@@ -134,12 +137,16 @@ const LoadedKernel& load_kernel(driver::DeviceState& device, const std::string& 
       device.provider().image_format,
       10 * device.attribute(kComputeCapabilityMajor) + device.attribute(kComputeCapabilityMinor)};
   compile::Image image = compile::compile(source, target);
-  LoadedKernel loaded;
-  loaded.module = std::make_shared<driver::LoadedModule>(device.shared_from_this(), image.bytes);
-  for (const char* name : names) loaded.functions.push_back(loaded.module->function(name));
+  auto loaded = std::make_unique<LoadedKernel>();
+  loaded->module = std::make_shared<driver::LoadedModule>(device.shared_from_this(), image.bytes);
+  for (const char* name : names) loaded->functions.push_back(loaded->module->function(name));
   Cache& cache = cache_of(device);
   std::lock_guard lock(cache.mutex);
-  return cache.kernels[key] = std::move(loaded);
+  std::unique_ptr<LoadedKernel>& slot = cache.kernels[key];
+  if (slot && slot->module->alive()) return *slot;  // another thread was faster
+  if (slot) cache.dead.push_back(std::move(slot));
+  slot = std::move(loaded);
+  return *slot;
 }
 
 void launch(driver::DeviceState& device, CUstream stream, CUfunction function, std::int64_t blocks,

@@ -2,8 +2,10 @@
 // and values that need no NumPy to check. The Python tests hold every operation against NumPy.
 #include <gtest/gtest.h>
 
+#include <barrier>
 #include <cmath>
 #include <numeric>
+#include <thread>
 
 #include "array/pending.h"
 #include "fuse/kernel_cache.h"
@@ -149,6 +151,26 @@ TEST(Arrays, ItemNeedsOneElement) {
   EXPECT_EQ(std::get<std::int64_t>(full({1, 1}, std::int64_t{5}, int8).item()), 5);
   EXPECT_THROW(counting({2}).item(), ValueError);
   EXPECT_THROW(Array().shape(), ValueError);
+}
+
+// All threads miss the cache of kernels at once; each must get code that stays loaded.
+TEST(Arrays, FirstUseFromSeveralThreads) {
+  constexpr int kThreads = 4;
+  for (DType dtype : {td::int8, td::int16, td::uint16, td::uint32, td::uint64, td::float64}) {
+    std::barrier start(kThreads);
+    std::vector<double> sums(kThreads);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t)
+      threads.emplace_back([&, t] {
+        start.arrive_and_wait();
+        for (int round = 0; round < 20; ++round) {
+          Array part = td::arange(0, 100, 1, dtype).astype(td::float64);
+          sums[t] = std::get<double>(td::reduce(Reduction::sum, part).item());
+        }
+      });
+    for (auto& thread : threads) thread.join();
+    EXPECT_EQ(sums, std::vector<double>(kThreads, 4950.0)) << info(dtype).numpy;
+  }
 }
 
 TEST(Arrays, ConstantsOfEveryKind) {
