@@ -13,8 +13,8 @@
 namespace td::fuse {
 namespace {
 
-// An entry is never changed or destroyed while other threads may hold a pointer to it: one whose context was reset is
-// put aside for good.
+// An entry is never changed or destroyed while other threads may hold a pointer to it: one whose
+// context was reset is put aside for good.
 struct Cache {
   std::mutex mutex;
   std::unordered_map<std::string, std::unique_ptr<LoadedKernel>> kernels;

@@ -99,7 +99,8 @@ TestStream::TestStream() {
 }
 TestStream::~TestStream() {
   EXPECT_EQ(0, api().cuStreamSynchronize(stream_));
-  device()->pool().retire_stream(stream_);  // as StreamState does: NVIDIA's driver crashes on dead streams
+  device()->pool().retire_stream(
+      stream_);  // as StreamState does: NVIDIA's driver crashes on dead streams
   EXPECT_EQ(0, api().cuStreamDestroy(stream_));
 }
 

@@ -109,7 +109,10 @@ bool KernelCollector::HandleTopLevelDecl(DeclGroupRef group) {
 
 std::vector<const FunctionDecl*> KernelCollector::kernels() const {
   KernelVisitor visitor;
-  for (Decl* declaration : declarations_) visitor.TraverseDecl(declaration);
+  // A copy: a visit may load declarations of our precompiled headers, which arrive in the list
+  // while it is read. They are not the user's.
+  const std::vector<Decl*> own = declarations_;
+  for (Decl* declaration : own) visitor.TraverseDecl(declaration);
   return visitor.found;
 }
 
