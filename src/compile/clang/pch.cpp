@@ -1,5 +1,7 @@
 #include "compile/clang/pch.h"
 
+#include <dlfcn.h>
+
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -136,6 +138,17 @@ void write_pch(const std::string& folder, std::uint64_t key, const std::string& 
   if (!written || llvm::sys::fs::rename(temporary, path)) llvm::sys::fs::remove(temporary);
 }
 
+// Where the build puts the preludes of the usual options: beside the plug-in (make_prelude.cpp).
+const std::string& shipped_folder() {
+  static const std::string folder = [] {
+    Dl_info here{};
+    if (!dladdr(reinterpret_cast<void*>(&precompiled_prelude), &here) || !here.dli_fname)
+      return std::string();
+    return (llvm::sys::path::parent_path(here.dli_fname) + "/prelude").str();
+  }();
+  return folder;
+}
+
 }  // namespace
 
 std::unique_ptr<MemoryBuffer> precompiled_prelude(const Options& options, const std::string& folder,
@@ -145,6 +158,7 @@ std::unique_ptr<MemoryBuffer> precompiled_prelude(const Options& options, const 
   const std::uint64_t key = key_of(options);
   const std::lock_guard<std::mutex> lock(mutex);
   std::shared_ptr<const std::string>& bytes = kept[key];
+  if (!bytes) bytes = read_pch(shipped_folder(), key);
   if (!bytes && !folder.empty()) bytes = read_pch(folder, key);
   if (!bytes) {
     std::string own_log;

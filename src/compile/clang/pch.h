@@ -1,9 +1,10 @@
 // The device prelude, precompiled once for each set of language options.
 //
-// A copy is kept in memory for the life of the process and, when a folder is given, in a file
-// there, whose name says Clang's version, the options and the headers it was made from. Files are
-// written beside their final name and renamed, so that any number of processes may share the
-// folder; a file whose checksum is wrong is made anew.
+// The build makes those of the usual options and puts them beside the plug-in, so that a user's
+// first kernel does not wait for them. Others are kept in memory for the life of the process and,
+// when a folder is given, in a file there, whose name says Clang's version, the options and the
+// headers it was made from. Files are written beside their final name and renamed, so that any
+// number of processes may share the folder; a file whose checksum is wrong is made anew.
 #pragma once
 
 #include <memory>
