@@ -16,8 +16,6 @@ struct ClangRequest {
   int first_line = 1;
   std::vector<std::string> options;  // NVRTC spelling
   std::vector<std::string> name_expressions;
-  std::vector<std::pair<std::string, std::string>>
-      headers;               // in-memory files that the source includes by name
   std::string pch_folder;    // where a precompiled device header may be kept, "" = nowhere
   bool syntax_only = false;  // signatures only (used beside NVRTC)
 };

@@ -42,7 +42,6 @@ Image compile_with_clang(const Source& source, const Target&) {
   request.first_line = source.options.first_line;
   request.options = source.options.options;
   request.name_expressions = source.options.name_expressions;
-  request.headers = source.headers;
   request.pch_folder = base::DiskCache("pch").folder();
   ClangReply reply;
   run(request, reply);

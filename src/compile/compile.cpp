@@ -41,9 +41,6 @@ bool make_key(const Source& source, const Target& target, const std::string& ide
     hasher.add(static_cast<std::uint64_t>(list->size()));
     for (const std::string& item : *list) hasher.add(std::string_view(item));
   }
-  hasher.add(static_cast<std::uint64_t>(source.headers.size()));
-  for (const auto& [name, text] : source.headers)
-    hasher.add(std::string_view(name)).add(std::string_view(text));
   bool known = hash_includes(source, hasher);
   key = hasher.finish();
   return known;

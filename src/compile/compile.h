@@ -17,8 +17,6 @@ namespace td::compile {
 struct Source {
   std::string text;
   ModuleOptions options;
-  // Prepended headers of src/kernels that generated text includes by name: (file name, text).
-  std::vector<std::pair<std::string, std::string>> headers;
 };
 
 struct Image {

@@ -98,8 +98,6 @@ bool hash_includes(const Source& source, base::Hasher& hasher) {
     bool early = option_value(options, i, "-include", "--pre-include=", value);
     if (early && !walk.visit(value, ".")) return false;
   }
-  for (const auto& [name, text] : source.headers)
-    if (!walk.text(text, own_folder)) return false;
   return walk.text(source.text, own_folder);
 }
 

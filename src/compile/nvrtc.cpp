@@ -108,13 +108,8 @@ class Compilation {
  public:
   Compilation(const Nvrtc& api, const Source& source)
       : api_(api), source_(source), text_(marked_text(source)) {
-    std::vector<const char*> names, texts;
-    for (const auto& [name, text] : source.headers) {
-      names.push_back(name.c_str());
-      texts.push_back(text.c_str());
-    }
-    check(api.nvrtcCreateProgram(&program_, text_.c_str(), source.options.file_name.c_str(),
-                                 static_cast<int>(names.size()), texts.data(), names.data()),
+    check(api.nvrtcCreateProgram(&program_, text_.c_str(), source.options.file_name.c_str(), 0,
+                                 nullptr, nullptr),
           "nvrtcCreateProgram");
   }
   ~Compilation() { api_.nvrtcDestroyProgram(&program_); }

@@ -59,9 +59,6 @@ KernelSignature signature_of(const std::string& symbol, const std::vector<ReadKe
 
 std::vector<KernelSignature> nvrtc_signatures(const std::string& image, const Source& source) {
   std::vector<ReadKernel> declared = read_kernels(source.text, source.options.options);
-  for (const auto& [name, text] : source.headers)
-    for (ReadKernel& kernel : read_kernels(text, source.options.options))
-      declared.push_back(std::move(kernel));
   std::vector<KernelSignature> out;
   for (const std::string& symbol : entry_symbols(image))
     out.push_back(signature_of(symbol, declared));

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "driver/result_row.h"
 
 namespace td::driver {
 
@@ -66,14 +67,7 @@ BlasLibrary opened(const Provider& provider) {
 
 // ---- handles ----
 
-struct StatusRow {
-  int value;
-  const char* name;
-  const char* meaning;
-  const char* cure;
-};
-
-constexpr StatusRow kStatus[] = {
+constexpr ResultRow kStatus[] = {
 #define TD_ROW(value, name, meaning, cure) {value, #name, meaning, cure},
     TD_CUBLAS_RESULTS(TD_ROW)
 #undef TD_ROW
@@ -81,9 +75,9 @@ constexpr StatusRow kStatus[] = {
 
 void check_blas(const BlasLibrary& library, cublasStatus_t status, const char* call) {
   if (status == blas::CUBLAS_STATUS_SUCCESS) return;
-  StatusRow row{status, "CUBLAS_STATUS", "an unknown status", ""};
-  for (const StatusRow& known : kStatus)
-    if (known.value == status) row = known;
+  const ResultRow* known = find(kStatus, status);
+  const ResultRow row =
+      known ? *known : ResultRow{status, "CUBLAS_STATUS", "an unknown status", ""};
   throw DriverError(base::cat(call, " failed: ", row.name, " (", status, "): ", row.meaning, " (",
                               library.file, ")", *row.cure ? "; " : "", row.cure),
                     status, row.name, call);

@@ -10,11 +10,6 @@ namespace td::driver {
 
 namespace {
 
-std::vector<void (*)(DeviceState&)>& reset_hooks() {
-  static auto& hooks = *new std::vector<void (*)(DeviceState&)>;
-  return hooks;
-}
-
 std::mutex registry_mutex;
 
 }  // namespace
@@ -79,17 +74,7 @@ int DeviceState::attribute(int attribute) {
   return value;
 }
 
-void add_reset_hook(void (*forget)(DeviceState&)) {
-  std::lock_guard lock(registry_mutex);
-  reset_hooks().push_back(forget);
-}
-
 void DeviceState::reset() {
-  std::vector<void (*)(DeviceState&)> hooks;
-  {
-    std::lock_guard lock(registry_mutex);
-    hooks = reset_hooks();
-  }
   std::lock_guard lock(mutex_);
   // First the generation: from here on no old handle calls the driver any more.
   generation_.fetch_add(1, std::memory_order_acq_rel);
@@ -104,7 +89,6 @@ void DeviceState::reset() {
         kCure);
   context_.store(context, std::memory_order_release);
   check(*this, api().cuCtxSetCurrent(context), "cuCtxSetCurrent", kCure);
-  for (auto* forget : hooks) forget(*this);
 }
 
 }  // namespace td::driver

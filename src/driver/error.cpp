@@ -5,18 +5,12 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "driver/result_row.h"
 #include "driver/state.h"
 
 namespace td::driver {
 
 namespace {
-
-struct ResultRow {
-  int value;
-  const char* name;
-  const char* meaning;
-  const char* cure;
-};
 
 constexpr ResultRow kResults[] = {
 #define TD_ROW(value, name, meaning, cure) {value, #name, meaning, cure},
@@ -24,17 +18,11 @@ constexpr ResultRow kResults[] = {
 #undef TD_ROW
 };
 
-const ResultRow* find(CUresult result) {
-  for (const ResultRow& row : kResults)
-    if (row.value == result) return &row;
-  return nullptr;
-}
-
 const pid_t start_pid = getpid();
 
 // A row of ours, else the provider's own words.
 ResultRow describe(const DeviceState& device, CUresult result) {
-  if (const ResultRow* row = find(result)) return *row;
+  if (const ResultRow* row = find(kResults, result)) return *row;
   ResultRow row{result, "CUDA_ERROR_UNKNOWN_CODE", "", ""};
   const char* text = nullptr;
   if (device.api().cuGetErrorName(result, &text) == 0 && text) row.name = text;
@@ -61,17 +49,17 @@ void append(std::string& message, std::string_view part) {
 }  // namespace
 
 std::string result_name(CUresult result) {
-  const ResultRow* row = find(result);
+  const ResultRow* row = find(kResults, result);
   return row ? row->name : base::cat("CUDA error ", result);
 }
 
 std::string result_meaning(CUresult result) {
-  const ResultRow* row = find(result);
+  const ResultRow* row = find(kResults, result);
   return row ? row->meaning : "an error that this version of Treadle does not know";
 }
 
 std::string result_cure(CUresult result) {
-  const ResultRow* row = find(result);
+  const ResultRow* row = find(kResults, result);
   return row ? row->cure : "";
 }
 

@@ -135,10 +135,6 @@ void set_current_stream(std::shared_ptr<StreamState> stream);
 // is the check.
 void set_device_check(bool (*works)(DeviceState&, std::string* why));
 
-// Called by DeviceState::reset after the old context is gone: drop what hangs on it (pending
-// operations, caches).
-void add_reset_hook(void (*forget)(DeviceState&));
-
 // Installed by fuse: launches pending array operations of a device. Called by synchronize, event
 // record, stream switch and every explicit stream call, so that lazy work keeps its place in the
 // stream's order.

@@ -121,7 +121,7 @@ std::uint64_t draw_into(const Array& out, Draw draw, std::uint64_t seed, std::ui
   Target target = target_of(out);
   std::string key = cat("random", static_cast<int>(draw), ' ', static_cast<int>(dtype));
   const auto& loaded =
-      fuse::kernel(target.device, key, [&] { return random_text(draw, dtype); }, {"td_random"});
+      fuse::kernel(target.device, key, [&] { return random_text(draw, dtype); }, "td_random");
   fuse::Arguments arguments;
   arguments.add(target.address);
   arguments.add(blocks);
@@ -130,8 +130,7 @@ std::uint64_t draw_into(const Array& out, Draw draw, std::uint64_t seed, std::ui
   arguments.add(offset);
   arguments.add(low);
   arguments.add(range);
-  fuse::launch(target.device, target.stream, loaded.functions[0], blocks_for(target.device, blocks),
-               arguments);
+  fuse::launch(target.device, target.stream, loaded, blocks_for(target.device, blocks), arguments);
   return static_cast<std::uint64_t>(blocks);
 }
 
@@ -146,8 +145,9 @@ void check_floating(const char* what, DType dtype) {
 void fuse::launch_arange(const Array& out, double start, double step) {
   Target target = target_of(out);
   DType dtype = out.dtype();
-  const auto& loaded = kernel(target.device, cat("arange", static_cast<int>(dtype)),
-                              [&] { return arange_text(dtype); }, {"td_arange"});
+  const auto& loaded = kernel(
+      target.device, cat("arange", static_cast<int>(dtype)), [&] { return arange_text(dtype); },
+      "td_arange");
   Arguments arguments;
   arguments.add(target.address);
   arguments.add(out.size());
@@ -158,23 +158,22 @@ void fuse::launch_arange(const Array& out, double start, double step) {
   auto whole = static_cast<std::int64_t>(start);
   arguments.add(whole);
   arguments.add(static_cast<std::int64_t>(start + step) - whole);
-  launch(target.device, target.stream, loaded.functions[0], blocks_for(target.device, out.size()),
-         arguments);
+  launch(target.device, target.stream, loaded, blocks_for(target.device, out.size()), arguments);
 }
 
 void fuse::launch_linspace(const Array& out, double start, double step, double last) {
   Target target = target_of(out);
   DType dtype = out.dtype();
-  const auto& loaded = kernel(target.device, cat("linspace", static_cast<int>(dtype)),
-                              [&] { return linspace_text(dtype); }, {"td_linspace"});
+  const auto& loaded = kernel(
+      target.device, cat("linspace", static_cast<int>(dtype)), [&] { return linspace_text(dtype); },
+      "td_linspace");
   Arguments arguments;
   arguments.add(target.address);
   arguments.add(out.size());
   arguments.add(start);
   arguments.add(step);
   arguments.add(last);
-  launch(target.device, target.stream, loaded.functions[0], blocks_for(target.device, out.size()),
-         arguments);
+  launch(target.device, target.stream, loaded, blocks_for(target.device, out.size()), arguments);
 }
 
 Generator::Generator(std::uint64_t seed) : seed_(seed) {}

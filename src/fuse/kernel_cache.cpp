@@ -126,7 +126,7 @@ const LoadedKernel* find_kernel(driver::DeviceState& device, const std::string& 
 }
 
 const LoadedKernel& load_kernel(driver::DeviceState& device, const std::string& key,
-                                const std::string& text, std::initializer_list<const char*> names) {
+                                const std::string& text, const char* name) {
   static const bool print = std::getenv("TREADLE_PRINT_KERNELS") != nullptr;
   if (print) std::fprintf(stderr, "%s\n", text.c_str());
   compile::Source source;
@@ -139,7 +139,8 @@ const LoadedKernel& load_kernel(driver::DeviceState& device, const std::string& 
   compile::Image image = compile::compile(source, target);
   auto loaded = std::make_unique<LoadedKernel>();
   loaded->module = std::make_shared<driver::LoadedModule>(device.shared_from_this(), image.bytes);
-  for (const char* name : names) loaded->functions.push_back(loaded->module->function(name));
+  loaded->function = loaded->module->function(name);
+  loaded->name = name;
   Cache& cache = cache_of(device);
   std::lock_guard lock(cache.mutex);
   std::unique_ptr<LoadedKernel>& slot = cache.kernels[key];
@@ -149,12 +150,13 @@ const LoadedKernel& load_kernel(driver::DeviceState& device, const std::string& 
   return *slot;
 }
 
-void launch(driver::DeviceState& device, CUstream stream, CUfunction function, std::int64_t blocks,
-            Arguments& arguments) {
+void launch(driver::DeviceState& device, CUstream stream, const LoadedKernel& kernel,
+            std::int64_t blocks, Arguments& arguments) {
   launches.fetch_add(1, std::memory_order_relaxed);
   auto grid = static_cast<unsigned>(std::clamp<std::int64_t>(blocks, 1, 0x3fffff));
-  TD_CALL(device, cuLaunchKernel, function, grid, 1, 1, kBlock, 1, 1, 0, stream, arguments.data(),
-          nullptr);
+  device.launches().note(kernel.name, "");
+  TD_CALL(device, cuLaunchKernel, kernel.function, grid, 1, 1, kBlock, 1, 1, 0, stream,
+          arguments.data(), nullptr);
 }
 
 int launch_count() { return launches.load(std::memory_order_relaxed); }

@@ -15,21 +15,21 @@ namespace td::fuse {
 
 struct LoadedKernel {
   std::shared_ptr<driver::LoadedModule> module;
-  std::vector<CUfunction> functions;  // in the order of the names asked for
+  CUfunction function;
+  std::string name;
 };
 
 // The kernel that was loaded under `key` on this device, or null.
 const LoadedKernel* find_kernel(driver::DeviceState& device, const std::string& key);
-// Compiles `text`, loads it and remembers it under `key`. `names` are extern "C" kernels of the
-// text.
+// Compiles `text`, loads its extern "C" kernel `name` and remembers it under `key`.
 const LoadedKernel& load_kernel(driver::DeviceState& device, const std::string& key,
-                                const std::string& text, std::initializer_list<const char*> names);
+                                const std::string& text, const char* name);
 
 template <class Print>
 const LoadedKernel& kernel(driver::DeviceState& device, const std::string& key, Print print,
-                           std::initializer_list<const char*> names) {
+                           const char* name) {
   const LoadedKernel* found = find_kernel(device, key);
-  return found ? *found : load_kernel(device, key, print(), names);
+  return found ? *found : load_kernel(device, key, print(), name);
 }
 
 // Kernel arguments in the order of the parameters.
@@ -66,8 +66,8 @@ class Arguments {
 inline constexpr unsigned kBlock = 256;
 
 // Launches `blocks` blocks (at least 1) of kBlock threads.
-void launch(driver::DeviceState& device, CUstream stream, CUfunction function, std::int64_t blocks,
-            Arguments& arguments);
+void launch(driver::DeviceState& device, CUstream stream, const LoadedKernel& kernel,
+            std::int64_t blocks, Arguments& arguments);
 // Generated kernels launched by this process so far; tests count with it.
 int launch_count();
 // Blocks of kBlock threads that the device holds at once.

@@ -433,8 +433,8 @@ void launch_map(driver::DeviceState& device, CUstream stream, const Program& pro
   if (program.stores.empty()) return;
   Plan plan = make_plan(program);
   if (launch_fill(device, stream, program, plan)) return;
-  const LoadedKernel& loaded = kernel(device, plan_key(program, plan),
-                                      [&] { return MapPrinter(program, plan).text(); }, {"td_map"});
+  const LoadedKernel& loaded = kernel(
+      device, plan_key(program, plan), [&] { return MapPrinter(program, plan).text(); }, "td_map");
   Arguments arguments;
   for (CUdeviceptr address : plan.addresses) arguments.add(address);
   for (const ScalarOperand& scalar : program.scalars) arguments.scalar(scalar.value, scalar.dtype);
@@ -446,7 +446,7 @@ void launch_map(driver::DeviceState& device, CUstream stream, const Program& pro
   for (std::size_t k = 0; k < plan.walk.access.size(); ++k)
     for (std::size_t d = 0; d < stride_count(plan, k); ++d)
       arguments.index(plan.walk.strides[k][d], wide);
-  launch(device, stream, loaded.functions[0], deal.blocks, arguments);
+  launch(device, stream, loaded, deal.blocks, arguments);
 }
 
 }  // namespace td::fuse

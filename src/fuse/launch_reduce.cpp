@@ -402,9 +402,9 @@ void add_walk(Arguments& arguments, const Walk& walk, std::size_t first, std::si
 
 void launch_reduce(driver::DeviceState& device, CUstream stream, const Program& program) {
   Plan plan = make_plan(device, program);
-  const LoadedKernel& loaded =
-      kernel(device, plan_key(program, plan), [&] { return ReducePrinter(program, plan).text(); },
-             {"td_reduce"});
+  const LoadedKernel& loaded = kernel(
+      device, plan_key(program, plan), [&] { return ReducePrinter(program, plan).text(); },
+      "td_reduce");
   std::int64_t outputs = plan.kept.count;
   CUdeviceptr out = program.out.storage->address() + static_cast<CUdeviceptr>(program.out.offset);
   std::optional<driver::Memory> part;
@@ -429,13 +429,12 @@ void launch_reduce(driver::DeviceState& device, CUstream stream, const Program& 
   add_walk(arguments, plan.reduced, 0, leaves, plan.wide);
   std::int64_t per_block = plan.column ? kBlock : kBlock / plan.lanes;
   std::int64_t blocks = (outputs + per_block - 1) / per_block * plan.splits;
-  launch(device, stream, loaded.functions[0], std::min(blocks, 4 * resident_blocks(device)),
-         arguments);
+  launch(device, stream, loaded, std::min(blocks, 4 * resident_blocks(device)), arguments);
   if (plan.splits == 1) return;
 
-  const LoadedKernel& finish =
-      kernel(device, finish_key(program, plan),
-             [&] { return ReducePrinter(program, plan).finish_text(); }, {"td_finish"});
+  const LoadedKernel& finish = kernel(
+      device, finish_key(program, plan), [&] { return ReducePrinter(program, plan).finish_text(); },
+      "td_finish");
   Arguments second;
   second.add(out);
   second.add(part_address);
@@ -443,8 +442,7 @@ void launch_reduce(driver::DeviceState& device, CUstream stream, const Program& 
   second.add(plan.splits);
   second.add(count);
   add_walk(second, plan.kept, leaves, leaves + 1, plan.wide);
-  launch(device, stream, finish.functions[0], std::min(outputs, 8 * resident_blocks(device)),
-         second);
+  launch(device, stream, finish, std::min(outputs, 8 * resident_blocks(device)), second);
 }
 
 }  // namespace td::fuse

@@ -150,8 +150,9 @@ Array tiled_product(Array a, Array b, const Shape& batch, DType dtype) {
   driver::DeviceState& device = *view_of(c).storage->device();
   CUdeviceptr left = a.data(), right = b.data();
   device.make_current();
-  const auto& loaded = fuse::kernel(device, cat("matmul", static_cast<int>(dtype)),
-                                    [&] { return tiled_text(dtype); }, {"td_matmul"});
+  const auto& loaded = fuse::kernel(
+      device, cat("matmul", static_cast<int>(dtype)), [&] { return tiled_text(dtype); },
+      "td_matmul");
   fuse::Arguments arguments;
   arguments.add(left);
   arguments.add(right);
@@ -162,8 +163,8 @@ Array tiled_product(Array a, Array b, const Shape& batch, DType dtype) {
   std::int64_t batches = array::size_of(batch);
   arguments.add(batches);
   std::int64_t tiles = (m + 15) / 16 * ((n + 15) / 16) * batches;
-  fuse::launch(device, driver::current_stream(view_of(c).storage->device())->handle(),
-               loaded.functions[0], tiles, arguments);
+  fuse::launch(device, driver::current_stream(view_of(c).storage->device())->handle(), loaded,
+               tiles, arguments);
   return c;
 }
 

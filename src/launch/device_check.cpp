@@ -24,7 +24,7 @@ std::vector<int> run_check(driver::DeviceState& device, const std::vector<int>& 
   auto shared = device.shared_from_this();
   ModuleOptions options;
   options.file_name = "device check";
-  ModuleState module(compile::Source{kSource, options, {}});
+  ModuleState module(compile::Source{kSource, options});
   CUfunction function = module.loaded(shared)->function("td_check");
   driver::StreamState stream(shared, nullptr, false);
   const std::size_t bytes = input.size() * sizeof(int);

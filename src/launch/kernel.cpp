@@ -53,8 +53,8 @@ Kernel::Kernel(std::string source, std::string name, ModuleOptions options) {
   if (name.find('<') != std::string::npos &&
       std::find(wanted.begin(), wanted.end(), name) == wanted.end())
     wanted.push_back(name);
-  auto module = std::make_shared<launch::ModuleState>(
-      compile::Source{std::move(source), std::move(options), {}});
+  auto module =
+      std::make_shared<launch::ModuleState>(compile::Source{std::move(source), std::move(options)});
   state_ = std::make_shared<launch::KernelState>(std::move(module), std::move(name));
 }
 

@@ -65,7 +65,7 @@ namespace td {
 
 Module::Module(std::string source, ModuleOptions options)
     : state_(std::make_shared<launch::ModuleState>(
-          compile::Source{std::move(source), std::move(options), {}})) {}
+          compile::Source{std::move(source), std::move(options)})) {}
 
 Kernel Module::get(const std::string& name) const {
   launch::find_kernel(*state_->image(*driver::current_device()), state_->source().options.file_name,

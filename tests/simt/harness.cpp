@@ -19,6 +19,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "compile/clang_plugin.h"
+
 namespace simt_test {
 
 using td::softdev::BlockFrame;
@@ -97,38 +99,34 @@ void run_warps(BlockRun& run, std::uint32_t threads, std::uint32_t stack_bytes) 
 
 }  // namespace
 
-std::string compile(const std::string& source) {
-  std::string base = "/tmp/treadle_simt_test_" + std::to_string(getpid());
-  std::ofstream(base + ".cu") << "#include \"" TREADLE_TEST_FOLDER
-                                 "/prelude.h\"\n#line 1 \"kernel.cu\"\n"
-                              << source;
-  std::string command =
-      std::string(TREADLE_TEST_CLANG) +
-      " -x cuda --cuda-device-only -nocudainc -nocudalib -nogpulib -std=c++17 -c -emit-llvm -O1"
-      " -Xclang -disable-llvm-passes --cuda-gpu-arch=sm_90 -Xclang -target-feature -Xclang +ptx80"
-      " -gline-tables-only -Wno-unknown-cuda-version -ffp-contract=off " +
-      base + ".cu -o " + base + ".bc";
-  std::string bitcode;
-  if (std::system(command.c_str()) == 0) bitcode = read_file(base + ".bc");
-  unlink((base + ".cu").c_str());
-  unlink((base + ".bc").c_str());
-  return bitcode;
+namespace {
+
+td::compile::ClangReply compile(const std::string& source) {
+  static const std::string prelude = read_file(TREADLE_TEST_FOLDER "/prelude.h");
+  td::compile::ClangRequest request;
+  request.source = prelude + "\n#line 1 \"kernel.cu\"\n" + source;
+  request.options = {"--fmad=false"};
+  td::compile::ClangReply reply;
+  td_cc_compile(request, reply);
+  return reply;
 }
 
+}  // namespace
+
 td::softdev::LowerReply lower(const std::string& source, int width, bool stackful) {
-  static std::map<std::string, std::string> compiled;
-  std::string& bitcode = compiled[source];
-  if (bitcode.empty()) bitcode = compile(source);
+  static std::map<std::string, td::compile::ClangReply> compiled;
+  td::compile::ClangReply& thread = compiled[source];
+  if (!thread.ok) thread = compile(source);
   td::softdev::LowerRequest request;
-  request.bitcode = bitcode;
+  request.bitcode = thread.image;
   request.width = width;
   request.stackful = stackful;
   if (const char* cpu = std::getenv("TREADLE_TEST_CPU")) request.cpu = cpu;
   td::softdev::LowerReply reply;
-  if (bitcode.empty())
-    reply.error = "clang failed";
-  else
+  if (thread.ok)
     td_cc_lower(request, reply);
+  else
+    reply.error = thread.log;
   return reply;
 }
 

@@ -1,4 +1,4 @@
-// Compiles CUDA text with the clang program, lowers it, loads the object into this process, and
+// Compiles CUDA text with our front end, lowers it, loads the object into this process, and
 // runs launches of it.
 #pragma once
 
@@ -15,8 +15,7 @@
 
 namespace simt_test {
 
-// LLVM bitcode of the device code, "" and a message on stderr when it does not compile.
-std::string compile(const std::string& source);
+// The reply's error is the front end's log when the source does not compile.
 td::softdev::LowerReply lower(const std::string& source, int width, bool stackful = false);
 
 struct Dim {

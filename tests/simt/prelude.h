@@ -1,11 +1,4 @@
-// The few device declarations that the tests of the lowering need; independent of Treadle's own
-// device headers.
-#pragma once
-#define __global__ __attribute__((global))
-#define __device__ __attribute__((device))
-#define __shared__ __attribute__((shared))
-#define __constant__ __attribute__((constant))
-#define __launch_bounds__(n) __attribute__((launch_bounds(n)))
+// Short names that the tests of the lowering use; put in front of each source.
 
 using uint = unsigned int;
 using uchar = unsigned char;
@@ -13,30 +6,12 @@ using ushort = unsigned short;
 using ulong = unsigned long;
 using size_t = unsigned long;
 
-struct TdIndex {
-  uint x, y, z;
-};
-#define threadIdx                                                                  \
-  (TdIndex{uint(__nvvm_read_ptx_sreg_tid_x()), uint(__nvvm_read_ptx_sreg_tid_y()), \
-           uint(__nvvm_read_ptx_sreg_tid_z())})
-#define blockIdx                                                                       \
-  (TdIndex{uint(__nvvm_read_ptx_sreg_ctaid_x()), uint(__nvvm_read_ptx_sreg_ctaid_y()), \
-           uint(__nvvm_read_ptx_sreg_ctaid_z())})
-#define blockDim                                                                     \
-  (TdIndex{uint(__nvvm_read_ptx_sreg_ntid_x()), uint(__nvvm_read_ptx_sreg_ntid_y()), \
-           uint(__nvvm_read_ptx_sreg_ntid_z())})
-#define gridDim                                                                          \
-  (TdIndex{uint(__nvvm_read_ptx_sreg_nctaid_x()), uint(__nvvm_read_ptx_sreg_nctaid_y()), \
-           uint(__nvvm_read_ptx_sreg_nctaid_z())})
-
 extern "C" __device__ uint __td_activemask() __attribute__((convergent));
 extern "C" __device__ float __td_expf(float) __attribute__((const, nothrow));
 extern "C" __device__ float __td_sinf(float) __attribute__((const, nothrow));
 extern "C" __device__ float __td_fdimf(float, float) __attribute__((const, nothrow));
-extern "C" __device__ double __td_pow(double, double) __attribute__((const, nothrow));
 extern "C" __device__ int vprintf(const char*, const char*);
-extern "C" __device__ void __assertfail(const char*, const char*, uint, const char*, size_t)
-    __attribute__((noreturn));
+extern "C" __device__ double __td_pow(double, double) __attribute__((const, nothrow));
 
 __device__ inline int sync_count(int p) { return __nvvm_bar0_popc(p); }
 __device__ inline int sync_and(int p) { return __nvvm_bar0_and(p); }

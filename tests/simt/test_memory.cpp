@@ -134,8 +134,6 @@ TEST_P(Memory, ElementTypes) {
 
 TEST_P(Memory, BoolsAndVectors) {
   Program program(R"(
-    struct alignas(16) float4 { float x, y, z, w; };
-    struct alignas(4) uchar4 { unsigned char x, y, z, w; };
     typedef float native4 __attribute__((ext_vector_type(4)));
     extern "C" __global__ void run(const float4* in, float4* out, const bool* flags, bool* inverse, int n) {
       int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -108,9 +108,13 @@ TEST_P(Numbers, ShiftsClamp) {
   }
 }
 
+// NaN gives 0, and the sign bit alone where either side has 64 bits (PTX ISA, cvt).
 template <typename To, typename From>
 To saturate(From x) {
-  if (std::isnan(x)) return 0;
+  if (std::isnan(x)) {
+    bool wide = sizeof(To) == 8 || (sizeof(To) == 4 && sizeof(From) == 8);
+    return wide ? static_cast<To>(To{1} << (8 * sizeof(To) - 1)) : To{0};
+  }
   if (x <= static_cast<long double>(std::numeric_limits<To>::min()))
     return std::numeric_limits<To>::min();
   if (x >= static_cast<long double>(std::numeric_limits<To>::max()))
