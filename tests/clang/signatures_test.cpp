@@ -143,10 +143,10 @@ TEST(Signatures, SyntaxOnly) {
   ASSERT_EQ(reply.kernels.size(), 1u);
   expect_params(reply.kernels[0], {{"p", "const int *", Kind::pointer, DType::int32, true, 8, 0},
                                    {"x", "float", Kind::scalar, DType::float32, false, 4, 8}});
-  request.source = "#include <cuda/std/atomic>\n";
+  request.source = "#include <cuda/no_such_header>\n";
   td_cc_compile(request, reply);
   EXPECT_FALSE(reply.ok);
-  EXPECT_TRUE(contains(reply.log, "'cuda/std/atomic' file not found")) << reply.log;
+  EXPECT_TRUE(contains(reply.log, "'cuda/no_such_header' file not found")) << reply.log;
 }
 
 }  // namespace

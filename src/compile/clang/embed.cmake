@@ -1,9 +1,13 @@
-# cmake -DFILES="a;b" -DOUTPUT=x.cpp -P embed.cmake: the files as C++ raw strings (device_headers.h).
+# cmake -DROOT=folder -DFILES="a;b" -DOUTPUT=x.cpp -P embed.cmake: the files as C++ strings (device_headers.h). A file
+# below the root keeps its path from there, which is how #include spells it.
 set(text "// Generated from src/compile/include and tables/device_builtins.def by embed.cmake.\n")
 string(APPEND text "#include \"compile/clang/device_headers.h\"\n\nnamespace td::compile {\n")
 string(APPEND text "const DeviceHeader kDeviceHeaders[] = {\n")
 foreach(file ${FILES})
-  get_filename_component(name ${file} NAME)
+  file(RELATIVE_PATH name ${ROOT} ${file})
+  if(name MATCHES "^\\.\\.")
+    get_filename_component(name ${file} NAME)
+  endif()
   # Lists and brackets would be changed by CMake's own string handling, so read as hexadecimal and write byte values.
   file(READ ${file} hex HEX)
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "\\\\x\\1" bytes "${hex}")

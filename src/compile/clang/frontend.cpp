@@ -28,6 +28,9 @@ std::vector<std::string> language_arguments(const Options& options) {
       options.contract ? "-ffp-contract=fast-honor-pragmas" : "-ffp-contract=off",
       // Conversions of float to integer saturate, as on a GPU.
       "-fno-strict-float-cast-overflow",
+      // new gives null when the heap is full.
+      "-fcheck-new",
+      "-fno-sized-deallocation",
       "-nostdsysteminc",
       "-nobuiltininc",
       // Ahead of -I: a program that names NVIDIA's include folder still gets our headers.

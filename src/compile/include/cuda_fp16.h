@@ -80,14 +80,5 @@ __TD_FN __half __td_half_fma(__half x, __half y, __half z) {
   __TD_FN result name params { return expression; }
 #include "device_builtins.def"
 
-// A compare-and-swap loop on 16 bits.
-__TD_FN __half atomicAdd(__half* p, __half v) {
-  unsigned short* bits = (unsigned short*)p;
-  unsigned short old = *bits, seen;
-  do {
-    seen = old;
-    old = atomicCAS(bits, seen, __half_as_ushort(__ushort_as_half(seen) + v));
-  } while (old != seen);
-  return __ushort_as_half(old);
-}
+#include "td_half_atomics.h"
 #undef __TD_MEMBER

@@ -134,3 +134,98 @@ __TD_FN unsigned __dp4a(unsigned x, unsigned y, unsigned z) {
   for (int i = 0; i < 4; ++i) z += (x >> (8 * i) & 0xff) * (y >> (8 * i) & 0xff);
   return z;
 }
+
+// ---- memory and strings: as C has them
+
+// The product of the sizes does not fit: no memory.
+__TD_FN void* calloc(size_t count, size_t size) {
+  if (size != 0 && count > ~(size_t)0 / size) return 0;
+  void* memory = malloc(count * size);
+  if (memory) memset(memory, 0, count * size);
+  return memory;
+}
+
+__TD_FN int memcmp(const void* a, const void* b, size_t bytes) {
+  const unsigned char *x = (const unsigned char*)a, *y = (const unsigned char*)b;
+  for (size_t i = 0; i < bytes; ++i)
+    if (x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
+  return 0;
+}
+
+__TD_FN const void* memchr(const void* p, int byte, size_t bytes) {
+  const unsigned char* at = (const unsigned char*)p;
+  for (size_t i = 0; i < bytes; ++i)
+    if (at[i] == (unsigned char)byte) return at + i;
+  return 0;
+}
+
+__TD_FN size_t strlen(const char* s) {
+  size_t n = 0;
+  while (s[n]) ++n;
+  return n;
+}
+
+__TD_FN int strncmp(const char* a, const char* b, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    const unsigned char x = (unsigned char)a[i], y = (unsigned char)b[i];
+    if (x != y) return x < y ? -1 : 1;
+    if (!x) break;
+  }
+  return 0;
+}
+
+__TD_FN int strcmp(const char* a, const char* b) { return strncmp(a, b, ~(size_t)0); }
+
+__TD_FN char* strcpy(char* to, const char* from) {
+  size_t i = 0;
+  while ((to[i] = from[i])) ++i;
+  return to;
+}
+
+// Fills up with zeros; without a zero when `from` is too long.
+__TD_FN char* strncpy(char* to, const char* from, size_t n) {
+  size_t i = 0;
+  for (; i < n && from[i]; ++i) to[i] = from[i];
+  for (; i < n; ++i) to[i] = 0;
+  return to;
+}
+
+__TD_FN char* strcat(char* to, const char* from) {
+  strcpy(to + strlen(to), from);
+  return to;
+}
+
+// The zero at the end counts as part of the text.
+__TD_FN const char* strchr(const char* s, int c) {
+  while (*s != (char)c)
+    if (!*s++) return 0;
+  return s;
+}
+
+__TD_FN const char* strrchr(const char* s, int c) {
+  const char* found = 0;
+  do {
+    if (*s == (char)c) found = s;
+  } while (*s++);
+  return found;
+}
+
+__TD_FN const char* strstr(const char* s, const char* part) {
+  const size_t n = strlen(part);
+  for (;; ++s) {
+    if (strncmp(s, part, n) == 0) return s;
+    if (!*s) return 0;
+  }
+}
+
+// Position of a set bit of `mask`, from bit `base` on: offset 1 is the first at or above it, -1 the
+// first at or below, and so on; offset 0 asks for bit `base` itself. All ones when there is none.
+__TD_FN unsigned __fns(unsigned mask, unsigned base, int offset) {
+  base &= 31;
+  if (offset == 0) return mask >> base & 1 ? base : ~0u;
+  const int step = offset > 0 ? 1 : -1;
+  int left = offset > 0 ? offset : -offset;
+  for (int at = (int)base; at >= 0 && at < 32; at += step)
+    if (mask >> at & 1 && --left == 0) return (unsigned)at;
+  return ~0u;
+}

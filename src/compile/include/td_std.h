@@ -18,7 +18,9 @@ typedef decltype(nullptr) nullptr_t;
 #undef TD_USING_CUDA
 
 using ::abs;
+using ::calloc;
 using ::clock;
+using ::free;
 using ::frexp;
 using ::frexpf;
 using ::ilogb;
@@ -39,6 +41,9 @@ using ::lrint;
 using ::lrintf;
 using ::lround;
 using ::lroundf;
+using ::malloc;
+using ::memchr;
+using ::memcmp;
 using ::memcpy;
 using ::memmove;
 using ::memset;
@@ -50,4 +55,13 @@ using ::printf;
 using ::scalbn;
 using ::scalbnf;
 using ::signbit;
+using ::strcat;
+using ::strchr;
+using ::strcmp;
+using ::strcpy;
+using ::strlen;
+using ::strncmp;
+using ::strncpy;
+using ::strrchr;
+using ::strstr;
 }  // namespace std

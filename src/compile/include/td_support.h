@@ -65,11 +65,28 @@ __attribute__((host, device, noreturn, nothrow)) void __assertfail(const char* m
                                                                    const char* file, unsigned line,
                                                                    const char* function,
                                                                    size_t character_size);
+// Provided by lowering (src/softdev/simt/builtins.def) and the runtime
+// (src/softdev/run/device_calls.h).
+__attribute__((host, device)) void* __td_rt_malloc(unsigned long long bytes);
+__attribute__((host, device)) void __td_rt_free(void*);
+__attribute__((host, device)) unsigned __td_rt_address_space(const void*);
+__attribute__((host, device)) void __td_rt_atomic_wide(void*, unsigned long long* words,
+                                                       unsigned kind);
+__attribute__((host, device)) unsigned short __td_rt_atomic_add_bf16(unsigned short*,
+                                                                     unsigned short);
+__attribute__((host, device, const, nothrow)) void* __td_shared_base();
+__attribute__((host, device, const, nothrow)) unsigned __td_is_constant(const void*);
 // Clang asks for this one where a kernel launches a kernel.
 __attribute__((host, device)) unsigned __cudaPushCallConfiguration(dim3, dim3, size_t = 0,
                                                                    void* = 0);
 __attribute__((host, device)) unsigned cudaConfigureCall(dim3, dim3, size_t = 0, void* = 0);
 }
+
+// The C++ allocation functions. They return null when the heap is full (-fcheck-new).
+__attribute__((device)) void* operator new(size_t) __asm__("__td_rt_malloc");
+__attribute__((device)) void* operator new[](size_t) __asm__("__td_rt_malloc");
+__attribute__((device)) void operator delete(void*) noexcept __asm__("__td_rt_free");
+__attribute__((device)) void operator delete[](void*) noexcept __asm__("__td_rt_free");
 
 typedef unsigned long long cudaTextureObject_t;
 typedef unsigned long long cudaSurfaceObject_t;

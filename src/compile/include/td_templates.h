@@ -23,21 +23,6 @@ __TD_FN unsigned __match_all_sync(unsigned mask, T value, int* all) {
   }
 }
 
-// ---- atomics
-#define TD_CAS(T, name)                                                                         \
-  __TD_FN T name(T* p, T compare, T value) {                                                    \
-    __atomic_compare_exchange_n(p, &compare, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); \
-    return compare;                                                                             \
-  }
-#define TD_CAS_SCOPES(T) TD_CAS(T, atomicCAS) TD_CAS(T, atomicCAS_block) TD_CAS(T, atomicCAS_system)
-TD_CAS_SCOPES(int)
-TD_CAS_SCOPES(unsigned)
-TD_CAS_SCOPES(long long)
-TD_CAS_SCOPES(unsigned long long)
-TD_CAS_SCOPES(unsigned short)
-#undef TD_CAS
-#undef TD_CAS_SCOPES
-
 // ---- minimum and maximum: CUDA's overloads, floating point by fmin and fmax
 #define TD_MINMAX(R, A, B)                                                \
   __TD_FN constexpr R min(A x, B y) { return (R)x < (R)y ? (R)x : (R)y; } \
@@ -77,9 +62,15 @@ TD_LOAD(__ldcg)
 TD_LOAD(__ldcs)
 TD_LOAD(__ldlu)
 #undef TD_LOAD
+// Not from a cache: the value is read again each time.
 template <class T>
 __TD_FN T __ldcv(const T* p) {
-  return *(const volatile T*)p;
+  if constexpr (sizeof(T) <= 8 && __is_scalar(T)) {
+    return *(const volatile T*)p;
+  } else {
+    __nvvm_membar_cta();
+    return *p;
+  }
 }
 #define TD_STORE(name)               \
   template <class T>                 \
@@ -107,3 +98,4 @@ __TD_FN constexpr __td_if<__is_integral(T), bool> isfinite(T) {
 }
 
 #include "assert.h"
+#include "td_atomics.h"

@@ -121,7 +121,7 @@ CUresult td_soft_cuCtxSynchronize() {
   return in_context([](Context& context) { return context.synchronize(); });
 }
 
-// Stacks are sized by the compiler and the heap by the system; what is set is only remembered.
+// Stacks are sized by the compiler; what is set for them is only remembered.
 CUresult td_soft_cuCtxSetLimit(CUlimit limit, std::size_t value) {
   return in_context([&](Context& context) -> CUresult {
     switch (limit) {
@@ -132,6 +132,8 @@ CUresult td_soft_cuCtxSetLimit(CUlimit limit, std::size_t value) {
         context.prints().set_capacity(value);
         return CUDA_SUCCESS;
       case LIMIT_MALLOC_HEAP_SIZE:
+        // As on a GPU: not after a kernel has used the heap.
+        if (context.heap.in_use()) return CUDA_ERROR_INVALID_VALUE;
         context.heap_limit = value;
         return CUDA_SUCCESS;
       default:

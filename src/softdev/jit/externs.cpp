@@ -1,12 +1,14 @@
 #include "softdev/jit/externs.h"
 
 #include <dlfcn.h>
+#include <time.h>
 
 #include <cstdint>
 #include <mutex>
 #include <string_view>
 
 #include "base/text.h"
+#include "softdev/run/device_calls.h"
 #include "softdev/run/runtime.h"
 #include "softdev/simt/kernel_abi.h"
 
@@ -30,6 +32,12 @@ const Row kRuntime[] = {
     {"td_rt_trap", address_of(td_rt_trap)},
     {"td_rt_assert_fail", address_of(td_rt_assert_fail)},
     {"td_rt_printf", address_of(td_rt_printf)},
+    {"td_rt_malloc", address_of(td_rt_malloc)},
+    {"td_rt_free", address_of(td_rt_free)},
+    {"td_rt_address_space", address_of(td_rt_address_space)},
+    {"td_rt_atomic_wide", address_of(td_rt_atomic_wide)},
+    {"td_rt_atomic_add_bf16", address_of(td_rt_atomic_add_bf16)},
+    {"clock_gettime", address_of(clock_gettime)},
     {"memcpy", address_of(td_rt_memcpy)},
     {"memmove", address_of(td_rt_memmove)},
     {"memset", address_of(td_rt_memset)},

@@ -211,6 +211,7 @@ void CUctx_st::reset() {
     }
   }
   for (CUevent event : old_events) event_pool().recycle(event);
+  heap.clear();
   Arena::get().free_all(device);
   std::lock_guard lock(fault_mutex_);
   fault_text_.clear();

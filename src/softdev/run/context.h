@@ -18,6 +18,7 @@
 
 #include "base/cuda_abi.h"
 #include "softdev/run/fork.h"
+#include "softdev/run/heap.h"
 #include "softdev/run/scheduler.h"
 
 namespace td::softdev {
@@ -108,6 +109,7 @@ struct CUctx_st {
 
   td::softdev::PrintBuffer& prints() { return *prints_; }
   std::atomic<std::size_t> stack_limit{1024}, heap_limit{8u << 20};
+  td::softdev::DeviceHeap heap;
 
   // Guarded by the scheduler's mutex.
   CUstream_st default_stream;

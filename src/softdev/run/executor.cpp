@@ -86,6 +86,12 @@ bool Executor::in_stack_guard(std::uintptr_t address) const {
   return false;
 }
 
+TD_ON_WARP_STACK bool Executor::in_stack(std::uintptr_t address) const {
+  for (const StackBlock* block : {&main_stack_, &warp_stacks_})
+    if (address - reinterpret_cast<std::uintptr_t>(block->base) < block->bytes) return true;
+  return false;
+}
+
 bool Executor::guarded(void (*body)(void*), void* argument) {
   leave_ = {};
   unsigned char* top = main_stack_.base + kGuardBytes + main_stack_.stack_bytes;

@@ -101,6 +101,7 @@ class Executor {
   void* recovery_point() const { return armed_ ? recovery_ : nullptr; }
   void note_leave(const Leave& leave) { leave_ = leave; }
   bool in_stack_guard(std::uintptr_t address) const;
+  bool in_stack(std::uintptr_t address) const;
   // What runs here now, for those who interrupt: the context, since when (steady clock, ns), on
   // which thread. The ticket is new for each run, so that a late signal cannot hit the next one.
   std::atomic<CUctx_st*> running{nullptr};

@@ -265,6 +265,10 @@ FaultReport explain(const Leave& leave, const char* kernel, const BlockFrame& fr
                   "does not support yet"};
       if (leave.trap_kind == static_cast<std::uint32_t>(TrapKind::unreachable))
         report.text = "code that the compiler took as unreachable was reached";
+      if (leave.trap_kind == static_cast<std::uint32_t>(TrapKind::bad_free))
+        report.text = base::cat("free() or delete of ", hex(leave.address),
+                                ", which is not a live allocation of the kernels' heap (freed "
+                                "twice, or not from malloc or new in a kernel)");
       if (leave.line) report.text += base::cat(" (line ", leave.line, ")");
       break;
     case Leave::Cause::signal:

@@ -9,7 +9,7 @@
 namespace td::softdev {
 
 // Locks with a lower rank are taken first, as everywhere else.
-enum class LockRank { context, code, scheduler, handles, memory, print, last = print };
+enum class LockRank { context, code, scheduler, handles, heap, memory, print, last = print };
 // The mutex must live for ever. Takes no lock.
 void guard_across_fork(std::mutex& mutex, LockRank rank);
 // Called in the child, with all locks held; there is one such function, the scheduler's.

@@ -50,6 +50,9 @@ enum class Builtin {
   assertion,
   print,
   ignored,
+  lane_call,  // a function of run/device_calls.h, once for each live lane; detail 1: with the line
+  shared_base,  // generic address of the block's shared memory
+  is_constant,  // whether an address lies in the module's __constant__ variables
 };
 
 enum BuiltinFlags : unsigned {

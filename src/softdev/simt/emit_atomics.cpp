@@ -132,18 +132,80 @@ Intrinsic::ID reduction_of(AtomicRMWInst::BinOp op) {
 
 }  // namespace
 
-// All lanes combine into one integer at one address and nobody wants the old value: one operation
-// for the warp.
+// All lanes combine into one place: one operation for the warp, with the values that the lanes one
+// after the other would give. Null when it must be done lane by lane.
 Value* WarpEmitter::combine_first(const AtomicRMWInst& atomic) {
-  Intrinsic::ID reduction = reduction_of(atomic.getOperation());
-  if (!atomic.use_empty() || !shapes_.is_uniform(atomic.getPointerOperand()) ||
-      !atomic.getType()->isIntegerTy() || reduction == Intrinsic::not_intrinsic)
-    return nullptr;
+  auto op = atomic.getOperation();
+  bool sum = op == AtomicRMWInst::Add || op == AtomicRMWInst::Sub;
+  if (!shapes_.is_uniform(atomic.getPointerOperand())) return nullptr;
+  if (op == AtomicRMWInst::FAdd) return atomic.use_empty() ? add_floats(atomic) : nullptr;
+  Intrinsic::ID reduction = reduction_of(op);
+  if (reduction == Intrinsic::not_intrinsic || (!atomic.use_empty() && !sum)) return nullptr;
   Value* values = vector(atomic.getValOperand());
-  if (!full_)
-    values = b_.CreateSelect(mask_, values, identity_of(atomic.getOperation(), values->getType()));
+  if (!full_) values = b_.CreateSelect(mask_, values, identity_of(op, values->getType()));
   Value* combined = b_.CreateUnaryIntrinsic(reduction, values);
-  return splat(atomic_step(atomic, scalar(atomic.getPointerOperand()), combined, nullptr));
+  Value* old = atomic_step(atomic, scalar(atomic.getPointerOperand()), combined, nullptr);
+  if (atomic.use_empty()) return splat(old);
+  Value* before = sum_of_lanes_below(values, shapes_.is_uniform(atomic.getValOperand())
+                                                 ? scalar(atomic.getValOperand())
+                                                 : nullptr);
+  return op == AtomicRMWInst::Add ? b_.CreateAdd(splat(old), before)
+                                  : b_.CreateSub(splat(old), before);
+}
+
+// For each lane the sum of `values` of the lanes below it. `one`: the value of every live lane,
+// when they are equal.
+Value* WarpEmitter::sum_of_lanes_below(Value* values, Value* one) {
+  auto* type = cast<FixedVectorType>(values->getType());
+  Constant* zero = Constant::getNullValue(type);
+  SmallVector<Constant*> numbers;
+  for (unsigned l = 0; l < width_; ++l)
+    numbers.push_back(ConstantInt::get(type->getElementType(), l));
+  if (one && full_) return b_.CreateMul(splat(one), ConstantVector::get(numbers));
+  Value* sums = one ? b_.CreateZExt(mask_, type) : values;
+  for (unsigned step = 0; (1u << step) <= width_; ++step) {
+    // The first step makes the sum exclusive.
+    int distance = step == 0 ? 1 : 1 << (step - 1);
+    SmallVector<int> lanes;
+    for (int l = 0; l < static_cast<int>(width_); ++l)
+      lanes.push_back(l >= distance ? l - distance : static_cast<int>(width_));
+    Value* moved = b_.CreateShuffleVector(sums, zero, lanes);
+    sums = step == 0 ? moved : b_.CreateAdd(sums, moved);
+  }
+  return one ? b_.CreateMul(splat(one), sums) : sums;
+}
+
+// old + lane 0 + lane 1 + …, rounded after each, as one compare and swap.
+Value* WarpEmitter::add_floats(const AtomicRMWInst& atomic) {
+  Type* type = atomic.getType();
+  if (!type->isFloatTy() && !type->isDoubleTy()) return nullptr;
+  Value* pointer = scalar(atomic.getPointerOperand());
+  Value* values = vector(atomic.getValOperand());
+  if (!full_) values = b_.CreateSelect(mask_, values, ConstantFP::get(values->getType(), -0.0));
+  Align align = atomic.getAlign();
+  if (space_of(atomic.getPointerOperand()) != Space::global) {
+    Value* old = b_.CreateAlignedLoad(type, pointer, align);
+    b_.CreateAlignedStore(b_.CreateFAddReduce(old, values), pointer, align);
+    return PoisonValue::get(values->getType());
+  }
+  Type* bits = b_.getIntNTy(type->getScalarSizeInBits());
+  LoadInst* first = b_.CreateAlignedLoad(bits, pointer, align);
+  first->setAtomic(AtomicOrdering::Monotonic);
+  BasicBlock* before = b_.GetInsertBlock();
+  BasicBlock* loop = new_block("add");
+  BasicBlock* done = new_block("added");
+  b_.CreateBr(loop);
+  b_.SetInsertPoint(loop);
+  PHINode* old = b_.CreatePHI(bits, 2);
+  old->addIncoming(first, before);
+  Value* sum = b_.CreateFAddReduce(b_.CreateBitCast(old, type), values);
+  Value* exchange = b_.CreateAtomicCmpXchg(pointer, old, b_.CreateBitCast(sum, bits), align,
+                                           AtomicOrdering::SequentiallyConsistent,
+                                           AtomicOrdering::SequentiallyConsistent);
+  old->addIncoming(b_.CreateExtractValue(exchange, 0), loop);
+  b_.CreateCondBr(b_.CreateExtractValue(exchange, 1), done, loop);
+  b_.SetInsertPoint(done);
+  return PoisonValue::get(values->getType());
 }
 
 // One atomic operation of one lane. A block runs on one worker, so that its shared memory needs no

@@ -55,6 +55,10 @@ Value* WarpEmitter::emit_call(const CallInst& call) {
       return emit_print(call);
     case Builtin::ignored:
       return nullptr;
+    case Builtin::lane_call:
+      return emit_lane_call(call, *row);
+    case Builtin::is_constant:
+      return emit_is_constant(call);
     case Builtin::warp_barrier:
       b_.CreateFence(AtomicOrdering::SequentiallyConsistent, SyncScope::SingleThread);
       return nullptr;
@@ -139,6 +143,8 @@ Value* WarpEmitter::emit_register(const CallInst& call, const BuiltinRow& row) {
       return ConstantInt::get(call.getType(), row.detail);
     case Builtin::worker:
       return launch_.worker;
+    case Builtin::shared_base:
+      return launch_.shared;
     case Builtin::clock:
     case Builtin::clock_hi:
     case Builtin::timer:
@@ -287,21 +293,7 @@ Value* WarpEmitter::emit_library_call(const CallInst& call, StringRef name) {
     for (const Use& use : call.args()) arguments.push_back(scalar(use.get()));
     return b_.CreateCall(callee, arguments);
   }
-  SmallVector<Value*> arrays;
-  for (const Use& use : call.args())
-    arrays.push_back(lane_array(vector(use.get()), "math.argument"));
-  bool has_result = !type->isVoidTy();
-  Value* results =
-      has_result ? stack_slot(ArrayType::get(type, width_), Align(64), "math.result") : nullptr;
-  for_each_lane("math", [&](Value* lane) {
-    SmallVector<Value*> arguments;
-    for (unsigned i = 0; i < arrays.size(); ++i)
-      arguments.push_back(b_.CreateLoad(params[i], lane_address(arrays[i], params[i], lane)));
-    Value* result = b_.CreateCall(callee, arguments);
-    if (has_result) b_.CreateStore(result, lane_address(results, type, lane));
-  });
-  return has_result ? b_.CreateAlignedLoad(FixedVectorType::get(type, width_), results, Align(64))
-                    : nullptr;
+  return call_lanes(callee, call, {}, {});
 }
 
 FunctionCallee WarpEmitter::runtime(StringRef name, Type* result, ArrayRef<Type*> params,

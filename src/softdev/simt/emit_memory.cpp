@@ -250,6 +250,12 @@ void WarpEmitter::store_offsets(Value* base, ArrayRef<std::int64_t> lanes, Value
   }
 }
 
+// What a plain access of each lane needs besides itself to be of the ordering `wanted`.
+void WarpEmitter::fence_of(AtomicOrdering wanted, AtomicOrdering at_least) {
+  if (isAtLeastOrStrongerThan(wanted, at_least))
+    b_.CreateFence(AtomicOrdering::SequentiallyConsistent, SyncScope::SingleThread);
+}
+
 Value* WarpEmitter::emit_load(const LoadInst& load) {
   const Value* pointer = load.getPointerOperand();
   Type* type = host_type(load.getType());
@@ -259,6 +265,9 @@ Value* WarpEmitter::emit_load(const LoadInst& load) {
   Type* memory_type = is_bool ? b_.getInt8Ty() : type;
   Shape shape = shapes_.of(pointer);
   Value* result;
+  // The lanes of an atomic access are volatile between fences of the compiler: x86 keeps loads, and
+  // stores, in order.
+  bool fixed = load.isVolatile() || load.isAtomic();
   if (shape.kind == Shape::uniform) {
     auto* made =
         b_.CreateAlignedLoad(memory_type, scalar(pointer), load.getAlign(), load.isVolatile());
@@ -269,12 +278,13 @@ Value* WarpEmitter::emit_load(const LoadInst& load) {
         shape,
         [&] {
           return load_offsets(scalar(pointer), shape.lanes, memory_type, load.getAlign(),
-                              space_of(pointer, shape.lanes), load.isVolatile());
+                              space_of(pointer, shape.lanes), fixed);
         },
-        [&] { return gather(vector(pointer), memory_type, load.getAlign(), load.isVolatile()); });
+        [&] { return gather(vector(pointer), memory_type, load.getAlign(), fixed); });
   } else {
-    result = gather(vector(pointer), memory_type, load.getAlign(), load.isVolatile());
+    result = gather(vector(pointer), memory_type, load.getAlign(), fixed);
   }
+  if (shape.kind != Shape::uniform) fence_of(load.getOrdering(), AtomicOrdering::Acquire);
   if (!is_bool) return result;
   return b_.CreateTrunc(result,
                         result->getType()->isVectorTy() ? static_cast<Type*>(mask_type()) : type);
@@ -293,6 +303,8 @@ void WarpEmitter::emit_store(const StoreInst& store) {
         lanes ? static_cast<Type*>(FixedVectorType::get(b_.getInt8Ty(), width_)) : b_.getInt8Ty();
     value = b_.CreateZExt(value, bytes);
   }
+  bool fixed = store.isVolatile() || store.isAtomic();
+  if (shape.kind != Shape::uniform) fence_of(store.getOrdering(), AtomicOrdering::Release);
   if (shape.kind == Shape::uniform) {
     if (lanes) {
       // Several lanes write one place: the highest live lane wins.
@@ -308,16 +320,18 @@ void WarpEmitter::emit_store(const StoreInst& store) {
         shape,
         [&]() -> Value* {
           store_offsets(scalar(pointer), shape.lanes, value, store.getAlign(),
-                        space_of(pointer, shape.lanes), store.isVolatile());
+                        space_of(pointer, shape.lanes), fixed);
           return nullptr;
         },
         [&]() -> Value* {
-          scatter(vector(pointer), value, store.getAlign(), store.isVolatile());
+          scatter(vector(pointer), value, store.getAlign(), fixed);
           return nullptr;
         });
   } else {
-    scatter(vector(pointer), value, store.getAlign(), store.isVolatile());
+    scatter(vector(pointer), value, store.getAlign(), fixed);
   }
+  if (shape.kind != Shape::uniform && store.getOrdering() == AtomicOrdering::SequentiallyConsistent)
+    b_.CreateFence(AtomicOrdering::SequentiallyConsistent);
 }
 
 }  // namespace td::softdev::simt

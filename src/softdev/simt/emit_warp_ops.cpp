@@ -163,17 +163,53 @@ Value* WarpEmitter::emit_match_any(const CallInst& call) {
   return b_.CreateAnd(result, members);
 }
 
+// `body` computes one <W x i32> for a set of lanes (mask and bits) that named each other. With a
+// member mask that varies it runs once for each set: the first lane left names the next.
+Value* WarpEmitter::for_each_group(const Value* member_mask,
+                                   function_ref<Value*(Value* mask, Value* bits)> body) {
+  if (shapes_.is_uniform(member_mask)) {
+    Value* bits = b_.CreateAnd(scalar(member_mask), mask_bits32(mask_));
+    return body(both(mask_, b_.CreateBitCast(scalar(member_mask), mask_type())), bits);
+  }
+  Value* members = b_.CreateFreeze(vector(member_mask));
+  Type* i32 = b_.getInt32Ty();
+  auto* ints = FixedVectorType::get(i32, width_);
+  Value* start = mask_bits32(mask_);
+  Value* alive = mask_;
+  BasicBlock* before = b_.GetInsertBlock();
+  BasicBlock* loop = new_block("group");
+  BasicBlock* done = new_block("group.done");
+  b_.CreateBr(loop);
+  b_.SetInsertPoint(loop);
+  PHINode* left = b_.CreatePHI(i32, 2);
+  PHINode* found = b_.CreatePHI(ints, 2);
+  left->addIncoming(start, before);
+  found->addIncoming(Constant::getNullValue(ints), before);
+  Value* lane = b_.CreateBinaryIntrinsic(Intrinsic::cttz, left, b_.getTrue());
+  Value* named = b_.CreateExtractElement(members, lane);
+  Value* group = both(alive, b_.CreateICmpEQ(members, splat(named)));
+  Value* bits = mask_bits32(group);
+  Value* result = b_.CreateSelect(group, body(group, bits), found);
+  Value* rest = b_.CreateAnd(left, b_.CreateNot(bits));
+  left->addIncoming(rest, b_.GetInsertBlock());
+  found->addIncoming(result, b_.GetInsertBlock());
+  b_.CreateCondBr(b_.CreateICmpNE(rest, b_.getInt32(0)), loop, done);
+  b_.SetInsertPoint(done);
+  return result;
+}
+
 Value* WarpEmitter::emit_match_all(const CallInst& call) {
-  Value* members = vector(call.getArgOperand(0));
   Value* values = b_.CreateFreeze(vector(call.getArgOperand(1)));
-  Value* lane = b_.CreateBinaryIntrinsic(Intrinsic::cttz, mask_bits32(mask_), b_.getTrue());
-  Value* differs =
-      both(mask_, b_.CreateICmpNE(values, splat(b_.CreateExtractElement(values, lane))));
-  Value* same = b_.CreateNot(any(differs));
-  Value* alive = b_.CreateAnd(members, splat(mask_bits32(mask_)));
-  Value* bits = b_.CreateSelect(same, alive, Constant::getNullValue(alive->getType()));
+  Value* bits = for_each_group(call.getArgOperand(0), [&](Value* group, Value* group_bits) {
+    Value* lane = b_.CreateBinaryIntrinsic(Intrinsic::cttz, group_bits, b_.getFalse());
+    lane = b_.CreateAnd(lane, b_.getInt32(31));
+    Value* first = splat(b_.CreateExtractElement(values, lane));
+    Value* differs = any(both(group, b_.CreateICmpNE(values, first)));
+    return splat(b_.CreateSelect(differs, b_.getInt32(0), group_bits));
+  });
   Value* pair = b_.CreateInsertValue(PoisonValue::get(lanes_type(call.getType())), bits, 0);
-  return b_.CreateInsertValue(pair, splat(same), 1);
+  return b_.CreateInsertValue(pair, b_.CreateICmpNE(bits, Constant::getNullValue(bits->getType())),
+                              1);
 }
 
 Value* WarpEmitter::emit_reduce(const CallInst& call, int op) {
@@ -182,13 +218,15 @@ Value* WarpEmitter::emit_reduce(const CallInst& call, int op) {
       Intrinsic::vector_reduce_xor,  Intrinsic::vector_reduce_umin, Intrinsic::vector_reduce_umax,
       Intrinsic::vector_reduce_smin, Intrinsic::vector_reduce_smax};
   static constexpr std::uint32_t identities[] = {0, ~0u, 0, 0, ~0u, 0, 0x7fffffffu, 0x80000000u};
-  if (!shapes_.is_uniform(call.getArgOperand(1)))
-    refuse(call, "a warp reduction with a member mask that varies is");
-  Value* members = b_.CreateBitCast(scalar(call.getArgOperand(1)), mask_type());
-  Value* takes_part = both(mask_, members);
-  Value* values = b_.CreateSelect(takes_part, vector(call.getArgOperand(0)),
-                                  splat(b_.getInt32(identities[op])));
-  return b_.CreateUnaryIntrinsic(reductions[op], values);
+  Value* given = vector(call.getArgOperand(0));
+  auto reduce = [&](Value* group) {
+    Value* values = b_.CreateSelect(group, given, splat(b_.getInt32(identities[op])));
+    return b_.CreateUnaryIntrinsic(reductions[op], values);
+  };
+  if (shapes_.is_uniform(call.getArgOperand(1)))
+    return reduce(both(mask_, b_.CreateBitCast(scalar(call.getArgOperand(1)), mask_type())));
+  return for_each_group(call.getArgOperand(1),
+                        [&](Value* group, Value*) { return splat(reduce(group)); });
 }
 
 }  // namespace td::softdev::simt

@@ -48,6 +48,7 @@ enum class TrapKind : std::uint32_t {
   assertion = 2,          // CUDA_ERROR_ASSERT
   divergent_barrier = 3,  // a barrier inside divergent control flow: not supported yet
   unreachable = 4,
+  bad_free = 16,  // free() of what is not a live allocation of the heap
 };
 
 }  // namespace td::softdev

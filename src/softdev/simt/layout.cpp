@@ -5,6 +5,8 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Operator.h>
 
+#include <algorithm>
+
 #include "softdev/simt/unsupported.h"
 
 namespace td::softdev::simt {
@@ -12,7 +14,7 @@ namespace {
 
 using namespace llvm;
 
-constexpr unsigned shared_space = 3;
+constexpr unsigned shared_space = 3, constant_space = 4;
 
 // Serialises constants into the segment's bytes; pointers to other variables become relocations.
 class DataWriter {
@@ -80,20 +82,25 @@ DataSegment lay_out_data(Module& module, LowerReply& reply) {
   const DataLayout& layout = module.getDataLayout();
   DataSegment segment;
   std::uint64_t size = 0;
-  for (GlobalVariable& variable : module.globals()) {
-    if (is_shared(variable) || variable.getName().starts_with("llvm.")) continue;
-    if (variable.isDeclaration())
-      throw Unsupported("variable `" + variable.getName().str() +
+  SmallVector<GlobalVariable*> variables;
+  for (GlobalVariable& variable : module.globals())
+    if (!is_shared(variable) && !variable.getName().starts_with("llvm."))
+      variables.push_back(&variable);
+  auto is_constant = [](GlobalVariable* v) { return v->getAddressSpace() == constant_space; };
+  std::stable_partition(variables.begin(), variables.end(), is_constant);
+  for (GlobalVariable* variable : variables) {
+    if (variable->isDeclaration())
+      throw Unsupported("variable `" + variable->getName().str() +
                         "` is declared but not defined: define it in the same source");
-    std::uint64_t bytes = layout.getTypeAllocSize(variable.getValueType());
+    std::uint64_t bytes = layout.getTypeAllocSize(variable->getValueType());
     std::uint64_t align =
-        std::max<std::uint64_t>(variable.getAlign().valueOrOne().value(), bytes >= 32 ? 32 : 1);
+        std::max<std::uint64_t>(variable->getAlign().valueOrOne().value(), bytes >= 32 ? 32 : 1);
     size = round_up(size, align);
-    segment.offsets[&variable] = size;
-    if (!variable.hasPrivateLinkage())
-      reply.globals.push_back(
-          {variable.getName().str(), size, bytes, variable.getAddressSpace() == 4});
+    segment.offsets[variable] = size;
+    if (!variable->hasPrivateLinkage())
+      reply.globals.push_back({variable->getName().str(), size, bytes, is_constant(variable)});
     size += std::max<std::uint64_t>(bytes, 1);
+    if (is_constant(variable)) segment.constant_end = size;
   }
   reply.data.assign(size, '\0');
   DataWriter writer(layout, segment, reply);

@@ -13,6 +13,7 @@ namespace td::softdev::simt {
 // data segment.
 struct DataSegment {
   llvm::DenseMap<const llvm::GlobalVariable*, std::uint64_t> offsets;
+  std::uint64_t constant_begin = 0, constant_end = 0;  // the __constant__ variables lie together
 };
 
 // Shared variables that one kernel uses. Arrays of unknown size (extern __shared__) all start at

@@ -148,12 +148,15 @@ class WarpEmitter {
                      llvm::Align align, Space space, bool is_volatile);
   llvm::Value* gather(llvm::Value* pointers, llvm::Type* type, llvm::Align align, bool is_volatile);
   void scatter(llvm::Value* pointers, llvm::Value* value, llvm::Align align, bool is_volatile);
+  void fence_of(llvm::AtomicOrdering wanted, llvm::AtomicOrdering at_least);
   llvm::Value* live_pointers(llvm::Value* pointers);
   llvm::Value* scratch();
   llvm::Value* emit_atomic(const llvm::Instruction& instruction);
   llvm::Value* atomic_step(const llvm::Instruction& instruction, llvm::Value* pointer,
                            llvm::Value* a, llvm::Value* b);
   llvm::Value* combine_first(const llvm::AtomicRMWInst& atomic);
+  llvm::Value* sum_of_lanes_below(llvm::Value* values, llvm::Value* one);
+  llvm::Value* add_floats(const llvm::AtomicRMWInst& atomic);
   void emit_copy(const llvm::CallInst& call, Builtin kind);
   // Runs `body(lane, builder position)` for each live lane in ascending order; b_ is positioned in
   // the body and after it.
@@ -171,6 +174,14 @@ class WarpEmitter {
                              unsigned part);
   llvm::Value* emit_library_call(const llvm::CallInst& call, llvm::StringRef name);
   llvm::Value* first_live(const llvm::Value* value);
+
+  // emit_device_calls.cpp
+  llvm::Value* call_lanes(llvm::FunctionCallee callee, const llvm::CallInst& call,
+                          llvm::ArrayRef<llvm::Value*> before, llvm::ArrayRef<llvm::Value*> after);
+  llvm::Value* emit_lane_call(const llvm::CallInst& call, const BuiltinRow& row);
+  llvm::Value* emit_is_constant(const llvm::CallInst& call);
+
+  // emit_calls.cpp: barriers, clocks, output
   llvm::Value* emit_barrier(const llvm::CallInst& call, const BuiltinRow& row);
   llvm::Value* emit_phase(const llvm::CallInst& call, const BuiltinRow& row, llvm::Value* arriving);
   llvm::Value* emit_fence(const BuiltinRow& row);
@@ -188,6 +199,9 @@ class WarpEmitter {
   llvm::Value* emit_shuffle(const llvm::CallInst& call, int mode, llvm::Value** in_range);
   llvm::Value* emit_vote(const llvm::CallInst& call, int mode);
   llvm::Value* emit_ballot(const llvm::CallInst& call);
+  llvm::Value* for_each_group(
+      const llvm::Value* member_mask,
+      llvm::function_ref<llvm::Value*(llvm::Value* mask, llvm::Value* bits)> body);
   llvm::Value* emit_match_any(const llvm::CallInst& call);
   llvm::Value* emit_match_all(const llvm::CallInst& call);
   llvm::Value* emit_reduce(const llvm::CallInst& call, int op);
