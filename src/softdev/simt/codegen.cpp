@@ -20,6 +20,7 @@
 #include <mutex>
 
 #include "softdev/simt/mask_lowering.h"
+#include "softdev/simt/phase_loops.h"
 #include "softdev/simt/phases.h"
 #include "softdev/simt/unsupported.h"
 
@@ -116,7 +117,10 @@ std::map<std::string, std::uint64_t> optimize_host(Module& host, TargetMachine& 
   std::map<std::string, std::uint64_t> saved;
   for (Function& f : host) {
     if (f.isDeclaration() || !has_phases(f)) continue;
-    saved[f.getName().str()] = split_phases(f);
+    auto bytes = split_into_loops(f);
+    saved[f.getName().str()] = bytes ? *bytes : split_phases(f);
+    function.invalidate(f, PreservedAnalyses::none());
+    if (bytes) SROAPass(SROAOptions::PreserveCFG).run(f, function);
     function.invalidate(f, PreservedAnalyses::none());
   }
   if (!saved.empty()) hook("phases", host);

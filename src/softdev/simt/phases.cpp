@@ -1,16 +1,16 @@
 #include "softdev/simt/phases.h"
 
-#include <llvm/ADT/BitVector.h>
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/CFG.h>
-#include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/SSAUpdater.h>
 
 #include <vector>
+
+#include "softdev/simt/live_values.h"
 
 namespace td::softdev::simt {
 
@@ -30,8 +30,8 @@ class PhaseSplitter {
   std::uint64_t run() {
     find_markers();
     split_blocks();
-    number_values();
-    find_live_values();
+    LiveValues live(function_, dispatch_);
+    for (Barrier& barrier : barriers_) barrier.live = live.live_into(barrier.after);
     make_frame();
     for (unsigned k = 0; k < barriers_.size(); ++k) cut(k);
     make_dispatch();
@@ -43,6 +43,7 @@ class PhaseSplitter {
  private:
   struct Barrier {
     BasicBlock *before, *after;
+    std::vector<Instruction*> live;
     DenseMap<Instruction*, Value*> reloads;
   };
 
@@ -60,81 +61,22 @@ class PhaseSplitter {
     for (CallInst* marker : markers_) {
       BasicBlock* before = marker->getParent();
       BasicBlock* after = before->splitBasicBlock(marker->getNextNode(), "resume");
-      barriers_.push_back({before, after, {}});
+      Barrier& barrier = barriers_.emplace_back();
+      barrier.before = before;
+      barrier.after = after;
     }
     head_ = dispatch_->getParent();
     start_ = head_->splitBasicBlock(dispatch_->getNextNode(), "start");
   }
 
-  // Values that do not exist before the dispatch: only they can be lost at a barrier.
-  void number_values() {
-    DominatorTree dominators(function_);
-    for (BasicBlock& block : function_)
-      for (Instruction& instruction : block) {
-        if (instruction.getType()->isVoidTy() || dominators.dominates(&instruction, dispatch_))
-          continue;
-        numbers_[&instruction] = static_cast<unsigned>(values_.size());
-        values_.push_back(&instruction);
-      }
-  }
-
-  // live_in(b) = used in b before any definition, or live out and not defined in b. A phi uses its
-  // operands at the end of the predecessors.
-  void find_live_values() {
-    unsigned count = static_cast<unsigned>(values_.size());
-    DenseMap<BasicBlock*, BitVector> used, defined;
-    for (BasicBlock& block : function_) {
-      BitVector &uses = used[&block], &definitions = defined[&block];
-      uses.resize(count);
-      definitions.resize(count);
-      live_in_[&block].resize(count);
-      for (Instruction& instruction : block) {
-        if (!isa<PHINode>(instruction))
-          for (Use& use : instruction.operands())
-            if (auto found = numbers_.find(use.get());
-                found != numbers_.end() && !definitions.test(found->second))
-              uses.set(found->second);
-        if (auto found = numbers_.find(&instruction); found != numbers_.end())
-          definitions.set(found->second);
-      }
-    }
-    bool changed = true;
-    while (changed) {
-      changed = false;
-      for (BasicBlock* block : post_order()) {
-        BitVector live(count);
-        for (BasicBlock* to : successors(block)) {
-          live |= live_in_[to];  // phis of `to` are defined there, hence not in it
-          for (PHINode& phi : to->phis())
-            if (auto found = numbers_.find(phi.getIncomingValueForBlock(block));
-                found != numbers_.end())
-              live.set(found->second);
-        }
-        live.reset(defined[block]);
-        live |= used[block];
-        if (live != live_in_[block]) {
-          live_in_[block] = live;
-          changed = true;
-        }
-      }
-    }
-  }
-
-  std::vector<BasicBlock*> post_order() {
-    std::vector<BasicBlock*> order;
-    for (BasicBlock& block : function_) order.push_back(&block);
-    std::reverse(order.begin(), order.end());
-    return order;
-  }
-
   void make_frame() {
     SmallVector<Type*> members;
     for (Barrier& barrier : barriers_)
-      for (unsigned i : live_in_[barrier.after].set_bits())
-        if (!members_.count(values_[i])) {
-          members_[values_[i]] = static_cast<unsigned>(members.size());
-          members.push_back(values_[i]->getType());
-          spilled_.push_back(values_[i]);
+      for (Instruction* value : barrier.live)
+        if (!members_.count(value)) {
+          members_[value] = static_cast<unsigned>(members.size());
+          members.push_back(value->getType());
+          spilled_.push_back(value);
         }
     frame_type_ = StructType::get(function_.getContext(), members);
     frame_bytes_ = function_.getParent()->getDataLayout().getTypeAllocSize(frame_type_) + 4;
@@ -163,17 +105,14 @@ class PhaseSplitter {
     Barrier& barrier = barriers_[k];
     Instruction* end = barrier.before->getTerminator();
     IRBuilder<> b(end);
-    for (unsigned i : live_in_[barrier.after].set_bits())
-      b.CreateStore(values_[i], member(b, values_[i]));
+    for (Instruction* value : barrier.live) b.CreateStore(value, member(b, value));
     b.CreateStore(b.getInt32(k + 1), place(b));
     b.CreateStore(b.getInt8(1), dispatch_->getArgOperand(2));
     b.CreateBr(next_);
     end->eraseFromParent();
     b.SetInsertPoint(barrier.after, barrier.after->begin());
-    for (unsigned i : live_in_[barrier.after].set_bits()) {
-      Instruction* value = values_[i];
+    for (Instruction* value : barrier.live)
       barrier.reloads[value] = b.CreateLoad(value->getType(), member(b, value));
-    }
   }
 
   void make_dispatch() {
@@ -225,10 +164,8 @@ class PhaseSplitter {
   CallInst* dispatch_ = nullptr;
   BasicBlock *next_ = nullptr, *head_ = nullptr, *start_ = nullptr;
   std::vector<Barrier> barriers_;
-  std::vector<Instruction*> values_, spilled_;
-  DenseMap<Value*, unsigned> numbers_;
+  std::vector<Instruction*> spilled_;
   DenseMap<Instruction*, unsigned> members_;
-  DenseMap<BasicBlock*, BitVector> live_in_;
   StructType* frame_type_ = nullptr;
   AllocaInst *frames_ = nullptr, *places_ = nullptr;
   std::uint64_t frame_bytes_ = 0;

@@ -1,0 +1,13 @@
+__kernel void mandelbrot(__global int* counts, int width, int height, int limit) {
+  int x = get_global_id(0), y = get_global_id(1);
+  if (x >= width || y >= height) return;
+  float cr = -2.0f + 3.0f * x / width, ci = -1.5f + 3.0f * y / height, zr = 0, zi = 0;
+  int count = 0;
+  while (count < limit && zr * zr + zi * zi < 4.0f) {
+    float next = zr * zr - zi * zi + cr;
+    zi = 2.0f * zr * zi + ci;
+    zr = next;
+    ++count;
+  }
+  counts[y * width + x] = count;
+}
