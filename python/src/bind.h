@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,16 +41,21 @@ void bind_diagnose(nb::module_& m);
 // frames would then call std::terminate, so such a thread sleeps until the process has ended.
 class WithoutGil {
  public:
-  WithoutGil() : state_(PyEval_SaveThread()) {}
+  WithoutGil() : state_(PyEval_SaveThread()) { inside_.fetch_add(1, std::memory_order_relaxed); }
   ~WithoutGil() noexcept(false) {
     SleepWhenUnwound guard;
+    inside_.fetch_sub(1, std::memory_order_release);
     PyEval_RestoreThread(state_);
     guard.returned = true;
   }
   WithoutGil(const WithoutGil&) = delete;
   WithoutGil& operator=(const WithoutGil&) = delete;
+  // For Py_AtExit: no thread can get the GIL any more, and those that are still inside may be in
+  // the driver, which unloads itself next. Waits until they have left, 10 s at most.
+  static void wait_until_left();
 
  private:
+  static inline std::atomic<int> inside_{0};
   struct SleepWhenUnwound {
     ~SleepWhenUnwound() {
       while (!returned) pause();

@@ -1,8 +1,19 @@
 // treadle._treadle: the extension module. Each line binds one part of the C++ API.
+#include <chrono>
+#include <thread>
+
 #include "bind.h"
+
+void td::python::WithoutGil::wait_until_left() {
+  using namespace std::chrono_literals;
+  const auto deadline = std::chrono::steady_clock::now() + 10s;
+  while (inside_.load(std::memory_order_acquire) > 0 && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(100us);
+}
 
 NB_MODULE(_treadle, m) {
   using namespace td::python;
+  Py_AtExit(WithoutGil::wait_until_left);
   nb::set_leak_warnings(false);  // arrays of daemon threads outlive the interpreter, rightly
   bind_errors(m);
   bind_dtypes(m);
