@@ -1,6 +1,6 @@
 # cmake -DROOT=folder -DFILES="a;b" -DOUTPUT=x.cpp -P embed.cmake: the files as C++ strings (device_headers.h). A file
 # below the root keeps its path from there, which is how #include spells it.
-set(text "// Generated from src/compile/include and tables/device_builtins.def by embed.cmake.\n")
+set(text "// Generated from src/compile/include and tables/device_*.def by embed.cmake.\n")
 string(APPEND text "#include \"compile/clang/device_headers.h\"\n\nnamespace td::compile {\n")
 string(APPEND text "const DeviceHeader kDeviceHeaders[] = {\n")
 foreach(file ${FILES})

@@ -78,7 +78,7 @@ __TD_FN __half __td_half_fma(__half x, __half y, __half z) {
 
 #define TD_HALF(result, name, params, expression, test) \
   __TD_FN result name params { return expression; }
-#include "device_builtins.def"
+#include "device_half.def"
 
 #include "td_half_atomics.h"
 #undef __TD_MEMBER

@@ -1,4 +1,4 @@
-// Bodies of the TD_BODY rows of device_builtins.def.
+// Bodies of the TD_BODY rows of device_math.def, the special functions excepted.
 #pragma once
 #pragma clang system_header
 
@@ -93,46 +93,58 @@ __TD_FN int ilogb(double x) {
   return x == 0.0 || x != x ? -__INT_MAX__ - 1 : __builtin_isinf(x) ? __INT_MAX__ : exponent - 1;
 }
 
-__TD_FN unsigned long long __umul64hi(unsigned long long x, unsigned long long y) {
-  const unsigned long long x0 = (unsigned)x, x1 = x >> 32, y0 = (unsigned)y, y1 = y >> 32;
-  const unsigned long long middle = x1 * y0 + (x0 * y0 >> 32);
-  const unsigned long long other = x0 * y1 + (unsigned)middle;
-  return x1 * y1 + (middle >> 32) + (other >> 32);
+__TD_FN float logbf(float x) {
+  const float of_number = (float)ilogbf(x);
+  return x == 0.0f ? -__builtin_inff() : __builtin_isfinite(x) ? of_number : x * x;
 }
 
-__TD_FN long long __mul64hi(long long x, long long y) {
-  const unsigned long long high = __umul64hi((unsigned long long)x, (unsigned long long)y);
-  return (long long)(high - (x < 0 ? (unsigned long long)y : 0) -
-                     (y < 0 ? (unsigned long long)x : 0));
+__TD_FN double logb(double x) {
+  const double of_number = (double)ilogb(x);
+  return x == 0.0 ? -__builtin_inf() : __builtin_isfinite(x) ? of_number : x * x;
 }
 
-// Each nibble of the selector picks one of eight bytes; its top bit spreads that byte's sign
-// instead.
-__TD_FN unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
-  const unsigned long long bytes = (unsigned long long)y << 32 | x;
-  unsigned result = 0;
+// One step of the bit pattern; from zero to the least number with y's sign.
+__TD_FN float __td_nextafterf(float x, float y) {
+  const int bits = __float_as_int(x);
+  const bool outwards = (x < y) == (bits >= 0);
+  const float step = __int_as_float(outwards ? bits + 1 : bits - 1);
+  const float from_zero = __builtin_copysignf(0x1p-149f, y);
+  return x != x || y != y ? x + y : x == y ? y : x == 0.0f ? from_zero : step;
+}
+
+__TD_FN double nextafter(double x, double y) {
+  const long long bits = __double_as_longlong(x);
+  const bool outwards = (x < y) == (bits >= 0);
+  const double step = __longlong_as_double(outwards ? bits + 1 : bits - 1);
+  const double from_zero = __builtin_copysign(0x1p-1074, y);
+  return x != x || y != y ? x + y : x == y ? y : x == 0.0 ? from_zero : step;
+}
+
+// |x| modulo 8 |y| keeps the three bits of the quotient that CUDA promises. Where 8 |y| would
+// overflow, |x| is below 16 |y| anyway.
+__TD_FN double remquo(double x, double y, int* quotient) {
+  const double d = __builtin_fabs(y), size = __builtin_fabs(x);
+  const bool large = d >= 0x1p1020;
+  const double scale = large ? 0.0625 : 1.0;
+  double rest = large ? size : fmod(size, 8.0 * d);
+  int q = 0;
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const unsigned nibble = selector >> (4 * i) & 15;
-    const unsigned byte = (unsigned)(bytes >> (8 * (nibble & 7))) & 0xff;
-    const unsigned sign = (byte & 0x80) ? 0xffu : 0u;
-    result |= ((nibble & 8) ? sign : byte) << (8 * i);
+  for (int bit = 8; bit != 0; bit >>= 1) {
+    const bool fits = scale * rest >= scale * bit * d;
+    rest = fits ? rest - bit * d : rest;
+    q += fits ? bit : 0;
   }
-  return result;
+  const bool up = rest > d - rest || (rest == d - rest && (q & 1) != 0);
+  rest = up ? rest - d : rest;
+  q = (q + up) & 7;
+  const bool undefined = rest != rest || __builtin_isinf(x);
+  *quotient = undefined ? 0 : __builtin_signbit(x) != __builtin_signbit(y) ? -q : q;
+  return undefined ? __builtin_nan("") : __builtin_signbit(x) ? -rest : rest;
 }
 
-__TD_FN int __dp4a(int x, int y, int z) {
-  unsigned sum = (unsigned)z;
-#pragma unroll
-  for (int i = 0; i < 4; ++i)
-    sum += (unsigned)((int)(signed char)(x >> (8 * i)) * (int)(signed char)(y >> (8 * i)));
-  return (int)sum;
-}
-
-__TD_FN unsigned __dp4a(unsigned x, unsigned y, unsigned z) {
-#pragma unroll
-  for (int i = 0; i < 4; ++i) z += (x >> (8 * i) & 0xff) * (y >> (8 * i) & 0xff);
-  return z;
+// Exact in double, whose range also holds 8 |y|.
+__TD_FN float remquof(float x, float y, int* quotient) {
+  return (float)remquo((double)x, (double)y, quotient);
 }
 
 // ---- memory and strings: as C has them

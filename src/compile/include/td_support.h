@@ -54,6 +54,42 @@ TD_EXCHANGE(float, unsigned)
 TD_EXCHANGE(double, unsigned long long)
 #undef TD_EXCHANGE
 
+// What rows of device_math.def call before its body (td_bodies.h, td_ranges.h, td_special.h), and
+// functions of the mathematical library that only those bodies call.
+#define TD_RAW(name)                               \
+  extern "C" __TD_PURE double __td_##name(double); \
+  extern "C" __TD_PURE float __td_##name##f(float);
+#define TD_RANGE(name) \
+  TD_RAW(name)         \
+  __TD_FN float __td_##name##_float(float);
+TD_RANGE(log1p)
+TD_RANGE(asinh)
+TD_RANGE(acosh)
+TD_RANGE(sinh)
+TD_RANGE(cosh)
+TD_RANGE(sinpi)
+TD_RANGE(cospi)
+TD_RAW(j0)
+TD_RAW(j1)
+TD_RAW(y0)
+TD_RAW(y1)
+#undef TD_RAW
+#undef TD_RANGE
+extern "C" {
+__TD_PURE double __td_fmod(double, double);
+__TD_PURE float __td_fmodf(float, float);
+__TD_PURE double __td_pow(double, double);
+__TD_PURE float __td_powf(float, float);
+__TD_PURE double __td_jn(int, double);
+__TD_PURE float __td_jnf(int, float);
+__TD_PURE double __td_yn(int, double);
+__TD_PURE float __td_ynf(int, float);
+}
+__TD_FN float __td_fmod_float(float, float);
+__TD_FN float __td_nextafterf(float, float);
+__TD_FN float __td_norm4df(float, float, float, float);
+__TD_FN float __td_rnorm4df(float, float, float, float);
+
 // C functions that Clang knows by these names.
 extern "C" {
 __attribute__((host, device)) int printf(const char*, ...);

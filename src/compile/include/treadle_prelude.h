@@ -4,7 +4,9 @@
 #pragma once
 #pragma clang system_header
 
+#include "td_packed.h"
 #include "td_registers.h"
+#include "td_rounding.h"
 #include "td_support.h"
 
 // ---- rows -> declarations and bodies
@@ -36,6 +38,13 @@
   TD_OVERLOADS_##arity(name)
 #define TD_MATH_INLINE(name, arity, double_body, float_body)             \
   __TD_FN double name(TD_PARAMS_##arity(double)) { return double_body; } \
+  __TD_FN float name##f(TD_PARAMS_##arity(float)) { return float_body; } \
+  __TD_FN float name(TD_PARAMS_##arity(float)) { return float_body; }    \
+  TD_OVERLOADS_##arity(name)
+// The double form is written in td_bodies.h, td_ranges.h, td_special.h or td_bessel.h, the float
+// form is the expression.
+#define TD_MATH_BODY(name, arity, unused, float_body)                    \
+  __TD_FN double name(TD_PARAMS_##arity(double));                        \
   __TD_FN float name##f(TD_PARAMS_##arity(float)) { return float_body; } \
   __TD_FN float name(TD_PARAMS_##arity(float)) { return float_body; }    \
   TD_OVERLOADS_##arity(name)
@@ -74,6 +83,10 @@
 #define TD_EXACT(result, name, params, expression, test) \
   __TD_FN result name params { _Pragma("clang fp contract(off)") return expression; }
 #define TD_BODY(result, name, params, test) __TD_FN result name params;
+#define TD_PACKED(name, arity, parts, expression, test) \
+  TD_PACKED_BODY(name, arity, parts, expression, JOIN)
+#define TD_PACKED_SUM(name, arity, parts, expression, test) \
+  TD_PACKED_BODY(name, arity, parts, expression, TOTAL)
 #define TD_SHUFFLE(name, lane_params, lane, mode, clamp)                  \
   TD_SHUFFLE_32(int, name, lane_params, lane, mode, clamp)                \
   TD_SHUFFLE_32(unsigned, name, lane_params, lane, mode, clamp)           \
@@ -100,6 +113,7 @@
 #undef TD_OVERLOADS_3
 #undef TD_MATH_EXTERN
 #undef TD_MATH_INLINE
+#undef TD_MATH_BODY
 #undef TD_TYPES_UNSIGNED
 #undef TD_TYPES_INTEGER
 #undef TD_TYPES_ADD
@@ -108,7 +122,35 @@
 #undef TD_SHUFFLE_ONE
 #undef TD_SHUFFLE_32
 #undef TD_SHUFFLE_64
+#undef TD_PART_2S
+#undef TD_PART_2U
+#undef TD_PART_4S
+#undef TD_PART_4U
+#undef TD_PACKED_PARAMS_1
+#undef TD_PACKED_PARAMS_2
+#undef TD_PACKED_PARAMS_3
+#undef TD_PACKED_ARGS_1
+#undef TD_PACKED_ARGS_2
+#undef TD_PACKED_ARGS_3
+#undef TD_PART
+#undef TD_JOIN_2
+#undef TD_JOIN_4
+#undef TD_TOTAL_2
+#undef TD_TOTAL_4
+#undef TD_JOIN_2S
+#undef TD_JOIN_2U
+#undef TD_JOIN_4S
+#undef TD_JOIN_4U
+#undef TD_TOTAL_2S
+#undef TD_TOTAL_2U
+#undef TD_TOTAL_4S
+#undef TD_TOTAL_4U
+#undef TD_PACKED_BODY
 
+#include "td_bessel.h"
 #include "td_bodies.h"
+#include "td_integers.h"
+#include "td_ranges.h"
+#include "td_special.h"
 #include "td_std.h"
 #include "td_templates.h"

@@ -1,0 +1,146 @@
+// Operations with one right result: every row of exact_rows.def must give the host's bits.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "host.h"
+#include "support.h"
+
+namespace numerics {
+namespace {
+
+template <class T>
+const Arguments<T>& arguments() {
+  static const Arguments<T> list = [] {
+    Arguments<T> made;
+    std::vector<T> special;
+    if constexpr (std::is_floating_point_v<T>) {
+      special = special_numbers<T>();
+      for (double x : {2147483647.0, 2147483648.0, 4294967295.0, 4294967296.0, 9.3e18, 1.9e19})
+        for (double y : {x, -x, x + 0.5, -x - 0.5, -x - 1}) special.push_back(static_cast<T>(y));
+    } else {
+      for (int shift : {0, 1, 7, 8, 15, 16, 31, 32, 63})
+        for (int step : {-1, 0, 1})
+          special.push_back(
+              static_cast<T>((1ull << shift) + static_cast<unsigned long long>(step)));
+      for (unsigned long long x : {0x80008000ull, 0x7fff7fffull, 0x80808080ull, 0x7f7f7f7full,
+                                   0xff00ff00ull, 0x8000000180000001ull, 0x00ff7f80ull})
+        special.push_back(static_cast<T>(x));
+    }
+    for (T x : special)
+      for (T y : special) made.add(x, y, special[made.size() * 7 % special.size()]);
+    for (int i = 0; i < 1200; ++i) {
+      if constexpr (std::is_floating_point_v<T>) {
+        made.add(any_bits<T>(), any_bits<T>(), any_bits<T>());
+        // Near each other, and near the lower end of the range after a product.
+        made.add(around_one<T>(3), around_one<T>(30), around_one<T>(3));
+        const T x = around_one<T>(2), y = around_one<T>(2);
+        made.add(x, y, -x * y * (T(1) + std::numeric_limits<T>::epsilon() * T(i % 5)));
+        const int low = std::numeric_limits<T>::min_exponent - std::numeric_limits<T>::digits / 2;
+        made.add(std::ldexp(x, low / 2 + i % 40 - 20), std::ldexp(y, low / 2 + i % 7),
+                 std::ldexp(around_one<T>(3), low));
+      } else {
+        const std::uint64_t x = random_bits()(), y = random_bits()(), z = random_bits()();
+        made.add(static_cast<T>(x), static_cast<T>(y), static_cast<T>(z));
+        made.add(static_cast<T>(x & y & z), static_cast<T>(x | y), static_cast<T>(z % 70));
+      }
+    }
+    return made;
+  }();
+  return list;
+}
+
+template <class T>
+const char* type_name();
+#define TD_NAME(T)             \
+  template <>                  \
+  const char* type_name<T>() { \
+    return #T;                 \
+  }
+TD_NAME(float)
+TD_NAME(double)
+TD_NAME(int)
+TD_NAME(unsigned)
+TD_NAME(long long)
+TD_NAME(unsigned long long)
+#undef TD_NAME
+
+template <class T>
+using Element =
+    std::conditional_t<std::is_same_v<T, long long>, std::int64_t,
+                       std::conditional_t<std::is_same_v<T, unsigned long long>, std::uint64_t, T>>;
+
+template <class T>
+td::Array to_device(const std::vector<T>& values) {
+  std::vector<Element<T>> list(values.begin(), values.end());
+  return on_device(list);
+}
+
+struct Row {
+  std::string call, text;
+  std::function<void(const td::Kernel&)> check;
+};
+
+template <class T, class R>
+Row make_row(const char* call, R (*host)(T, T, T)) {
+  Row row;
+  row.call = call;
+  row.text = std::string("const ") + type_name<T>() + "* xs, const " + type_name<T>() +
+             "* ys, const " + type_name<T>() + "* zs, " + type_name<R>() +
+             "* out, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) "
+             "return;\n  " +
+             type_name<T>() + " x = xs[i], y = ys[i], z = zs[i];\n  out[i] = " + call + ";\n}\n";
+  row.check = [host, name = row.call](const td::Kernel& kernel) {
+    static const td::Array x = to_device(arguments<T>().x), y = to_device(arguments<T>().y),
+                           z = to_device(arguments<T>().z);
+    const Arguments<T>& in = arguments<T>();
+    const int n = static_cast<int>(in.size());
+    td::Array out = td::full({n}, 77, td::dtype_of<Element<R>>());
+    kernel.launch({.grid = {static_cast<unsigned>((n + 127) / 128)}, .block = {128}}, x, y, z, out,
+                  n);
+    const std::vector<Element<R>> got = on_host<Element<R>>(out);
+    int wrong = 0;
+    for (std::size_t i = 0; i < in.size() && wrong < 4; ++i) {
+      const R want = host(in.x[i], in.y[i], in.z[i]);
+      if (same(static_cast<R>(got[i]), want)) continue;
+      ++wrong;
+      char line[256];
+      std::snprintf(line, sizeof line, "bits %#llx, %#llx, %#llx: got %#llx, host %#llx",
+                    static_cast<unsigned long long>(to_bits(in.x[i])),
+                    static_cast<unsigned long long>(to_bits(in.y[i])),
+                    static_cast<unsigned long long>(to_bits(in.z[i])),
+                    static_cast<unsigned long long>(to_bits(got[i])),
+                    static_cast<unsigned long long>(to_bits(want)));
+      ADD_FAILURE() << name << " at " << line;
+    }
+  };
+  return row;
+}
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> list = {
+#define EXACT(T, R, call, host)                                                              \
+  make_row<T, R>(#call,                                                                      \
+                 []([[maybe_unused]] T x, [[maybe_unused]] T y, [[maybe_unused]] T z) -> R { \
+                   return static_cast<R> host;                                               \
+                 }),
+#include "exact_rows.def"
+  };
+  return list;
+}
+
+class Exact : public LaunchTest {};
+
+TEST_F(Exact, EveryRowGivesTheHostsBits) {
+  std::string source = "#include <climits>\n";
+  for (std::size_t i = 0; i < rows().size(); ++i)
+    source += "extern \"C\" __global__ void row" + std::to_string(i) + "(" + rows()[i].text;
+  const td::Module module(source);
+  for (std::size_t i = 0; i < rows().size(); ++i)
+    rows()[i].check(module.get("row" + std::to_string(i)));
+}
+
+}  // namespace
+}  // namespace numerics
