@@ -10,7 +10,7 @@ install(TARGETS treadle EXPORT treadleTargets LIBRARY DESTINATION ${CMAKE_INSTAL
 # The compiler plug-in is looked for beside libtreadle.so; nobody links it.
 if(TARGET treadle_cc)
   set_target_properties(treadle_cc PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON INSTALL_RPATH "$ORIGIN")
-  install(TARGETS treadle_cc LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cpp)
+  install(TARGETS treadle_cc treadle_rt LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cpp)
   install(DIRECTORY ${PROJECT_BINARY_DIR}/src/prelude DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cpp)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/treadle DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT cpp)

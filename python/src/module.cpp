@@ -26,4 +26,5 @@ NB_MODULE(_treadle, m) {
   bind_kernel(m);
   bind_random(m);
   bind_diagnose(m);
+  bind_program(m);
 }

@@ -6,6 +6,7 @@ from importlib import import_module
 # command: (module with main(argv) -> exit status, one line of help)
 COMMANDS = {
     "tour": ("treadle.tour", "run CUDA kernels and arrays on this machine, checked and timed"),
+    "cc": ("treadle.cc", "compile and run CUDA C++ programs without a GPU"),
     "info": ("treadle.info", "what was found: devices, driver, compiler, libraries"),
 }
 

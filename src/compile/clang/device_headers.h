@@ -14,4 +14,8 @@ struct DeviceHeader {
 extern const DeviceHeader kDeviceHeaders[];
 extern const std::size_t kDeviceHeaderCount;
 
+// Headers of whole programs (src/runtime/include).
+extern const DeviceHeader kProgramHeaders[];
+extern const std::size_t kProgramHeaderCount;
+
 }  // namespace td::compile

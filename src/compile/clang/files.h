@@ -14,6 +14,10 @@ namespace td::compile {
 // Folder of everything that lives in memory; it exists on no disk.
 inline constexpr const char* kVirtualFolder = "/__treadle__";
 inline constexpr const char* kHeaderFolder = "/__treadle__/include";
+// Of whole programs: the runtime API and the device headers that may stand beside the C library's.
+inline constexpr const char* kProgramFolder = "/__treadle__/program";
+inline constexpr const char* kProgramPrelude = "/__treadle__/program/td_program.h";
+inline constexpr const char* kImageFile = "/__treadle__/image";
 inline constexpr const char* kMainFile = "/__treadle__/main.cu";
 inline constexpr const char* kPchFile = "/__treadle__/prelude.pch";
 inline constexpr const char* kPreludeFile = "/__treadle__/include/treadle_prelude.h";
@@ -23,6 +27,9 @@ inline constexpr const char* kPreludeHalfFile = "/__treadle__/include/treadle_pr
 // added to it.
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> make_file_system(
     std::unique_ptr<llvm::MemoryBuffer> main, std::unique_ptr<llvm::MemoryBuffer> pch);
+
+// The same for a file of a program; `image` (may be null) is its finished device code.
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> make_program_file_system(const std::string* image);
 
 // Changes whenever a device header changes.
 std::uint64_t device_headers_hash();

@@ -40,12 +40,12 @@ StringSet<> kernel_names(const Module& module) {
   return names;
 }
 
-void drop_unreachable_functions(Module& module) {
+void drop_unreachable_functions(Module& module, bool relocatable) {
   const StringSet<> kernels = kernel_names(module);
   for (Function& function : module) {
     // A GPU may keep a call; vectorised code gains nothing from it.
     function.removeFnAttr(Attribute::NoInline);
-    if (!function.isDeclaration() && !kernels.contains(function.getName())) {
+    if (!relocatable && !function.isDeclaration() && !kernels.contains(function.getName())) {
       function.setComdat(nullptr);
       function.setLinkage(GlobalValue::InternalLinkage);
     }
@@ -96,7 +96,8 @@ void set_nan_conversion(Module& module) {
 
 class Checker {
  public:
-  explicit Checker(clang::DiagnosticsEngine& diagnostics) : diagnostics_(diagnostics) {}
+  Checker(clang::DiagnosticsEngine& diagnostics, bool relocatable)
+      : diagnostics_(diagnostics), relocatable_(relocatable) {}
 
   void check(const Module& module) {
     for (const Function& function : module) {
@@ -120,6 +121,7 @@ class Checker {
     }
     const Function* callee = call.getCalledFunction();
     if (callee == nullptr || !callee->isDeclaration() || is_provided(callee->getName())) return;
+    if (relocatable_) return;
     if (!reported_.insert(callee->getName()).second) return;
     report(location_of(call), call,
            "function '" + llvm::demangle(callee->getName().str()) +
@@ -166,16 +168,17 @@ class Checker {
   }
 
   clang::DiagnosticsEngine& diagnostics_;
+  const bool relocatable_;
   StringSet<> reported_;
 };
 
 }  // namespace
 
-void finish_module(Module& module, clang::DiagnosticsEngine& diagnostics) {
-  drop_unreachable_functions(module);
+void finish_module(Module& module, clang::DiagnosticsEngine& diagnostics, bool relocatable) {
+  drop_unreachable_functions(module, relocatable);
   drop_convergence_of_math(module);
   set_nan_conversion(module);
-  Checker(diagnostics).check(module);
+  Checker(diagnostics, relocatable).check(module);
 }
 
 }  // namespace td::compile

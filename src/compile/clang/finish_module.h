@@ -9,6 +9,7 @@ namespace td::compile {
 
 // Keeps kernels and device variables and drops functions that none of them reaches. Problems are
 // reported to `diagnostics`; the module is then not usable.
-void finish_module(llvm::Module& module, clang::DiagnosticsEngine& diagnostics);
+// A relocatable module keeps its functions for others and may call theirs.
+void finish_module(llvm::Module& module, clang::DiagnosticsEngine& diagnostics, bool relocatable = false);
 
 }  // namespace td::compile

@@ -1,15 +1,26 @@
 // CUDA's keywords, and the annotations that our own headers use.
 #pragma once
+#ifdef __clang__
 #pragma clang system_header
+#endif
 
-#define __host__ __attribute__((host))
-#define __device__ __attribute__((device))
-#define __global__ __attribute__((global))
-#define __shared__ __attribute__((shared))
-#define __constant__ __attribute__((constant))
-#define __managed__ __attribute__((device))  // host and device share memory on the software device
+#ifdef __CUDA__
+#define __TD_TARGET(...) __attribute__((__VA_ARGS__))
+#else  // a host file of a program (`treadle cc`): the keywords say nothing
+#define __TD_TARGET(...)
+#endif
+#define __host__ __TD_TARGET(host)
+#define __device__ __TD_TARGET(device)
+#define __global__ __TD_TARGET(global)
+#define __shared__ __TD_TARGET(shared)
+#define __constant__ __TD_TARGET(constant)
+#ifdef __TREADLE_PROGRAM__
+#define __managed__ __attribute__((device, annotate("treadle.managed")))
+#else
+#define __managed__ __TD_TARGET(device)  // host and device share memory on the software device
+#endif
 #define __forceinline__ __inline__ __attribute__((always_inline))
-#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#define __launch_bounds__(...) __TD_TARGET(launch_bounds(__VA_ARGS__))
 #define __maxnreg__(...)
 #define __grid_constant__
 #define __cluster_dims__(...) __attribute__((aligned(__td_cluster<__VA_ARGS__>::of_one_block)))
@@ -22,12 +33,25 @@
 #define CUDART_CB
 
 // A small function of ours: inlined, and its lines never show up in a message or in debug
-// information.
-#define __TD_FN static __inline__ __attribute__((host, device, always_inline, nodebug, unused))
+// information. In a whole program the host has its C library, so device builtins are for the
+// device alone; __TD_HD_FN is for both everywhere.
+#ifdef __CUDA__
 // The same for members of classes.
 #define __TD_MEMBER_FN __attribute__((host, device, always_inline, nodebug))
-// A function without effects that lowering provides.
+#define __TD_HD_FN static __inline__ __attribute__((host, device, always_inline, nodebug, unused))
+#else
+#define __TD_MEMBER_FN inline
+#define __TD_HD_FN static inline __attribute__((unused))
+#endif
+#ifdef __TREADLE_PROGRAM__
+#define __TD_FN static __inline__ __attribute__((device, always_inline, nodebug, unused))
+#define __TD_PURE __attribute__((device, const, nothrow))
+#define __TD_C_FN __attribute__((device))
+#else
+#define __TD_FN __TD_HD_FN
 #define __TD_PURE __attribute__((host, device, const, nothrow))
+#define __TD_C_FN __attribute__((host, device))
+#endif
 
 // Blocks of a cluster run on different multiprocessors and see each other's shared memory.
 template <unsigned x, unsigned y = 1, unsigned z = 1>

@@ -92,15 +92,14 @@ __TD_FN float __td_rnorm4df(float, float, float, float);
 
 // C functions that Clang knows by these names.
 extern "C" {
-__attribute__((host, device)) int printf(const char*, ...);
-__attribute__((host, device)) void* memcpy(void*, const void*, size_t);
-__attribute__((host, device)) void* memmove(void*, const void*, size_t);
-__attribute__((host, device)) void* memset(void*, int, size_t);
+__TD_C_FN int printf(const char*, ...);
+__TD_C_FN void* memcpy(void*, const void*, size_t);
+__TD_C_FN void* memmove(void*, const void*, size_t);
+__TD_C_FN void* memset(void*, int, size_t);
 // Ends the launch with CUDA_ERROR_ASSERT.
-__attribute__((host, device, noreturn, nothrow)) void __assertfail(const char* message,
-                                                                   const char* file, unsigned line,
-                                                                   const char* function,
-                                                                   size_t character_size);
+__TD_C_FN __attribute__((noreturn, nothrow)) void __assertfail(const char* message, const char* file,
+                                                               unsigned line, const char* function,
+                                                               size_t character_size);
 // Provided by lowering (src/softdev/simt/builtins.def) and the runtime
 // (src/softdev/run/device_calls.h).
 __attribute__((host, device)) void* __td_rt_malloc(unsigned long long bytes);
@@ -112,10 +111,12 @@ __attribute__((host, device)) unsigned short __td_rt_atomic_add_bf16(unsigned sh
                                                                      unsigned short);
 __attribute__((host, device, const, nothrow)) void* __td_shared_base();
 __attribute__((host, device, const, nothrow)) unsigned __td_is_constant(const void*);
+#ifndef __TREADLE_PROGRAM__
 // Clang asks for this one where a kernel launches a kernel.
 __attribute__((host, device)) unsigned __cudaPushCallConfiguration(dim3, dim3, size_t = 0,
                                                                    void* = 0);
 __attribute__((host, device)) unsigned cudaConfigureCall(dim3, dim3, size_t = 0, void* = 0);
+#endif
 }
 
 // The C++ allocation functions. They return null when the heap is full (-fcheck-new).

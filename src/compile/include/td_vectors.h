@@ -1,6 +1,8 @@
 // CUDA's vector types: plain structs with CUDA's alignment, and make_ functions.
 #pragma once
+#ifdef __clang__
 #pragma clang system_header
+#endif
 #include "td_annotations.h"
 
 #define TD_VECTOR(name, T, align2, align4)                                      \
@@ -8,10 +10,10 @@
   struct __attribute__((aligned(align2))) name##2 { T x, y; };                  \
   struct name##3 { T x, y, z; };                                                \
   struct __attribute__((aligned(align4))) name##4 { T x, y, z, w; };            \
-  __TD_FN constexpr name##1 make_##name##1(T x) { return {x}; }                 \
-  __TD_FN constexpr name##2 make_##name##2(T x, T y) { return {x, y}; }         \
-  __TD_FN constexpr name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; } \
-  __TD_FN constexpr name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
+  __TD_HD_FN constexpr name##1 make_##name##1(T x) { return {x}; }                 \
+  __TD_HD_FN constexpr name##2 make_##name##2(T x, T y) { return {x, y}; }         \
+  __TD_HD_FN constexpr name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; } \
+  __TD_HD_FN constexpr name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
 
 //        name       type                align of 2 and of 4
 TD_VECTOR(char, signed char, 2, 4)
@@ -30,12 +32,11 @@ TD_VECTOR(double, double, 16, 16)
 
 struct dim3 {
   unsigned x, y, z;
-  __attribute__((host, device, always_inline,
-                 nodebug)) constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1)
+  __TD_MEMBER_FN constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1)
       : x(x), y(y), z(z) {}
-  __attribute__((host, device, always_inline, nodebug)) constexpr dim3(uint3 v)
+  __TD_MEMBER_FN constexpr dim3(uint3 v)
       : x(v.x), y(v.y), z(v.z) {}
-  __attribute__((host, device, always_inline, nodebug)) constexpr operator uint3() const {
+  __TD_MEMBER_FN constexpr operator uint3() const {
     return {x, y, z};
   }
 };

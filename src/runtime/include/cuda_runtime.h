@@ -1,0 +1,11 @@
+// The C++ side of the CUDA runtime API: helper constructors and the templates that take kernels and variables by name.
+#pragma once
+#ifdef __clang__
+#pragma clang system_header
+#endif
+
+#include "cuda_runtime_api.h"
+
+#ifdef __cplusplus
+#include "td_runtime_templates.h"
+#endif
