@@ -1,5 +1,6 @@
-// One source file of a whole CUDA C++ program -> a host object file that carries the image of its device code. Made by
-// Clang inside the compiler plug-in; the core reaches it by name ("td_cc_program") through base/plugin.h.
+// One source file of a whole CUDA C++ program -> a host object file that carries the image of its
+// device code. Made by Clang inside the compiler plug-in; the core reaches it by name
+// ("td_cc_program") through base/plugin.h.
 #pragma once
 
 #include <string>
@@ -8,12 +9,13 @@
 namespace td::compile {
 
 struct ProgramRequest {
-  std::string file;          // as the user names it
-  std::string language;      // "cuda", "c++" or "c"; only "cuda" has device code
-  std::string object;        // file to write
-  std::string compiler;      // the host's C++ compiler: its headers are used
-  bool preprocess = false;   // write the preprocessed host text to `object` ("" = standard output)
-  bool relocatable = false;  // device code may call functions of other files; joined when the program starts
+  std::string file;         // as the user names it
+  std::string language;     // "cuda", "c++" or "c"; only "cuda" has device code
+  std::string object;       // file to write
+  std::string compiler;     // the host's C++ compiler: its headers are used
+  bool preprocess = false;  // write the preprocessed host text to `object` ("" = standard output)
+  bool relocatable =
+      false;  // device code may call functions of other files; joined when the program starts
   bool contract = true;
   bool flush_denormals = false;
   std::vector<std::string> options;  // of the host's C++ compiler: -I, -D, -O2, -g, -fopenmp
@@ -26,4 +28,5 @@ struct ProgramReply {
 
 }  // namespace td::compile
 
-extern "C" void td_cc_program(const td::compile::ProgramRequest& request, td::compile::ProgramReply& reply);
+extern "C" void td_cc_program(const td::compile::ProgramRequest& request,
+                              td::compile::ProgramReply& reply);

@@ -1,4 +1,5 @@
-// How the image of a program's device code lies in the program's file: this header, then the bitcode.
+// How the image of a program's device code lies in the program's file: this header, then the
+// bitcode.
 #pragma once
 
 #include <cstdint>

@@ -32,13 +32,15 @@ std::vector<std::string> split(const std::string& text) {
 }
 
 void note(CommandLine& line, const std::string& text) {
-  if (std::find(line.notes.begin(), line.notes.end(), text) == line.notes.end()) line.notes.push_back(text);
+  if (std::find(line.notes.begin(), line.notes.end(), text) == line.notes.end())
+    line.notes.push_back(text);
 }
 
 std::string host(CommandLine& line, const std::string& option) {
   line.host_options.push_back(option);
   if (option == "-fopenmp") line.openmp = true;
-  if (option == "-pthread" || option == "-pg" || option == "-static-libstdc++") line.link_options.push_back(option);
+  if (option == "-pthread" || option == "-pg" || option == "-static-libstdc++")
+    line.link_options.push_back(option);
   return "";
 }
 
@@ -57,14 +59,19 @@ std::string link_list(CommandLine& line, const std::string& value) {
   return "";
 }
 
-// Libraries of the toolkit: the runtime is ours, and has the driver's place; the others are missing.
+// Libraries of the toolkit: the runtime is ours, and has the driver's place; the others are
+// missing.
 std::string library(CommandLine& line, const std::string& name) {
-  for (std::string_view ours : {"cudart", "cudart_static", "cuda", "cudadevrt", "nvToolsExt", "culibos"})
+  for (std::string_view ours :
+       {"cudart", "cudart_static", "cuda", "cudadevrt", "nvToolsExt", "culibos"})
     if (name == ours) return "";
-  for (std::string_view missing : {"cublas", "cublasLt", "cufft", "cufftw", "curand", "cusolver", "cusparse", "nvrtc",
-                                   "nppc", "nppi", "npps", "nvjpeg", "nccl", "cudnn", "nvgraph"}) {
+  for (std::string_view missing :
+       {"cublas", "cublasLt", "cufft", "cufftw", "curand", "cusolver", "cusparse", "nvrtc", "nppc",
+        "nppi", "npps", "nvjpeg", "nccl", "cudnn", "nvgraph"}) {
     if (name == missing || name == std::string(missing) + "_static")
-      return "lib" + name + " is a library of NVIDIA's toolkit, which programs on the software device do not have yet";
+      return "lib" + name +
+             " is a library of NVIDIA's toolkit, which programs on the software device do not have "
+             "yet";
   }
   line.link_options.push_back("-l" + name);
   return "";
@@ -87,7 +94,9 @@ std::string optimize(CommandLine& line, const std::string& value) {
 }
 
 std::string architecture(CommandLine& line, const std::string&) {
-  note(line, "-arch, -code and -gencode have no effect: the device code is for the software device (compute 9.0)");
+  note(line,
+       "-arch, -code and -gencode have no effect: the device code is for the software device "
+       "(compute 9.0)");
   return "";
 }
 
@@ -104,7 +113,8 @@ std::string language(CommandLine& line, const std::string& value) {
 }
 
 std::string refuse(CommandLine&, const std::string&) {
-  return "only whole programs, objects (-c) and preprocessed text (-E) can be made; the software device has no PTX";
+  return "only whole programs, objects (-c) and preprocessed text (-E) can be made; the software "
+         "device has no PTX";
 }
 
 // clang-format off
@@ -204,8 +214,9 @@ struct Match {
 
 // -Ifolder, -O3: one letter with the value joined on.
 bool joins_value(const OptionRow& row, std::string_view text) {
-  return row.value == Value::required && row.name.size() == 2 && row.name[1] != '-' && text.size() > 2 &&
-         text.substr(0, 2) == row.name && row.name != "-t" && row.name != "-m" && row.name != "-x";
+  return row.value == Value::required && row.name.size() == 2 && row.name[1] != '-' &&
+         text.size() > 2 && text.substr(0, 2) == row.name && row.name != "-t" && row.name != "-m" &&
+         row.name != "-x";
 }
 
 Match match_option(const std::string& text) {
@@ -223,7 +234,8 @@ Match match_option(const std::string& text) {
 
 // Options of the host's compiler that need no -Xcompiler.
 bool is_host_option(std::string_view text) {
-  for (std::string_view start : {"-f", "-W", "-m", "-pthread", "-pg", "-O", "-M", "-static-lib", "-g"})
+  for (std::string_view start :
+       {"-f", "-W", "-m", "-pthread", "-pg", "-O", "-M", "-static-lib", "-g"})
     if (text.substr(0, start.size()) == start) return true;
   return false;
 }
@@ -241,9 +253,11 @@ void take_input(CommandLine& line, const std::string& file, const std::string& f
   const std::string own = language_of(file);
   const std::size_t dot = file.rfind('.');
   const std::string_view end = dot == std::string::npos ? "" : std::string_view(file).substr(dot);
-  const bool object = end == ".o" || end == ".a" || end == ".so" || end == ".obj" || file.find(".so.") != std::string::npos;
+  const bool object = end == ".o" || end == ".a" || end == ".so" || end == ".obj" ||
+                      file.find(".so.") != std::string::npos;
   if (own.empty() && !object && forced.empty()) {
-    line.error = "input file '" + file + "' has no known ending (.cu, .cpp, .cc, .cxx, .c, .o, .a, .so); say -x cu "
+    line.error = "input file '" + file +
+                 "' has no known ending (.cu, .cpp, .cc, .cxx, .c, .o, .a, .so); say -x cu "
                  "for CUDA C++";
     return;
   }
@@ -257,7 +271,8 @@ void take_option(CommandLine& line, const std::vector<std::string>& arguments, s
     if (is_host_option(text)) {
       host(line, text);
     } else {
-      line.error = "option '" + text + "' is not known; hand options of the host compiler over with -Xcompiler, and "
+      line.error = "option '" + text +
+                   "' is not known; hand options of the host compiler over with -Xcompiler, and "
                    "see treadle cc --help";
     }
     return;
@@ -282,8 +297,10 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < arguments.size() && line.error.empty(); ++i) {
     const std::string& text = arguments[i];
     if (text == "--") {
-      line.run_arguments.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1, arguments.end());
-      if (!line.run) line.error = "'--' ends the options only with --run; what follows is for the program";
+      line.run_arguments.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                                arguments.end());
+      if (!line.run)
+        line.error = "'--' ends the options only with --run; what follows is for the program";
       break;
     }
     if (text.size() > 1 && text[0] == '-') {

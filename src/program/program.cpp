@@ -1,4 +1,5 @@
-// treadle cc: parse, compile each source in the compiler plug-in, link with the host's C++ compiler, run.
+// treadle cc: parse, compile each source in the compiler plug-in, link with the host's C++
+// compiler, run.
 #include "treadle/program.h"
 
 #include <dlfcn.h>
@@ -72,7 +73,8 @@ int run(const Words& words, bool verbose) {
   for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
   pointers.push_back(nullptr);
   pid_t child = 0;
-  if (posix_spawnp(&child, pointers[0], nullptr, nullptr, pointers.data(), environ) != 0) return 127;
+  if (posix_spawnp(&child, pointers[0], nullptr, nullptr, pointers.data(), environ) != 0)
+    return 127;
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
@@ -80,7 +82,8 @@ int run(const Words& words, bool verbose) {
 }
 
 std::string host_compiler(const CommandLine& line) {
-  if (!line.compiler.empty()) return fs::is_directory(line.compiler) ? line.compiler + "/c++" : line.compiler;
+  if (!line.compiler.empty())
+    return fs::is_directory(line.compiler) ? line.compiler + "/c++" : line.compiler;
   const char* named = std::getenv("CXX");
   return named && *named ? named : "c++";
 }
@@ -115,7 +118,8 @@ bool compile(const CommandLine& line, const Input& input, const std::string& obj
   request.options = line.host_options;
   if (input.language == "c") {
     // nvcc takes -std for C++ only.
-    std::erase_if(request.options, [](const std::string& option) { return option.rfind("-std=", 0) == 0; });
+    std::erase_if(request.options,
+                  [](const std::string& option) { return option.rfind("-std=", 0) == 0; });
   }
   if (line.verbose) say("compiling " + input.file);
   compile::ProgramReply reply;
@@ -134,7 +138,8 @@ bool link(const CommandLine& line, const Words& objects, const std::string& outp
   words.insert(words.end(), {"-L" + folder, "-ltreadle_rt", "-Wl,-rpath," + folder});
   if (line.openmp) {
     // Clang's OpenMP calls go to LLVM's library.
-    words.insert(words.end(), {std::string("-L") + TREADLE_LLVM_LIBRARIES, std::string("-Wl,-rpath,") + TREADLE_LLVM_LIBRARIES, "-lomp"});
+    words.insert(words.end(), {std::string("-L") + TREADLE_LLVM_LIBRARIES,
+                               std::string("-Wl,-rpath,") + TREADLE_LLVM_LIBRARIES, "-lomp"});
     if (!fs::exists(std::string(TREADLE_LLVM_LIBRARIES) + "/libomp.so")) {
       say("-fopenmp needs LLVM's OpenMP library: install the Debian package libomp-19-dev");
       return false;
@@ -142,7 +147,8 @@ bool link(const CommandLine& line, const Words& objects, const std::string& outp
   }
   words.insert(words.end(), {"-lpthread", "-lm", "-ldl"});
   const int status = run(words, line.verbose);
-  if (status == 127) say("the linker '" + words[0] + "' could not be started; install g++ or name one with -ccbin");
+  if (status == 127)
+    say("the linker '" + words[0] + "' could not be started; install g++ or name one with -ccbin");
   return status == 0;
 }
 
@@ -169,7 +175,7 @@ int make(const CommandLine& line) {
   }
   if (line.compile_only || line.preprocess) return 0;
   const bool temporary = line.run && line.output.empty();
-  const std::string output = temporary ? (folder.path() / "program").string()
+  const std::string output = temporary             ? (folder.path() / "program").string()
                              : line.output.empty() ? "a.out"
                                                    : line.output;
   if (!link(line, objects, output)) return 1;

@@ -10,7 +10,9 @@ using namespace td::cuda;
 
 namespace {
 
-bool exists(int device) { return device >= 0 && device < provider().device_count && device < kMaxDevices; }
+bool exists(int device) {
+  return device >= 0 && device < provider().device_count && device < kMaxDevices;
+}
 
 int attribute(CUdevice device, int number) {
   int value = 0;
@@ -19,7 +21,7 @@ int attribute(CUdevice device, int number) {
 
 // Which attribute fills which integer field.
 struct PropertyRow {
-  int cudaDeviceProp::*field;
+  int cudaDeviceProp::* field;
   int attribute;
 };
 const PropertyRow kProperties[] = {
@@ -132,8 +134,10 @@ TD_RUNTIME cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int d
   *properties = {};
   api().cuDeviceGetName(properties->name, sizeof properties->name, handle);
   CUuuid uuid{};
-  if (api().cuDeviceGetUuid(&uuid, handle) == CUDA_SUCCESS) std::memcpy(properties->uuid.bytes, uuid.bytes, 16);
-  for (const PropertyRow& row : kProperties) properties->*row.field = attribute(handle, row.attribute);
+  if (api().cuDeviceGetUuid(&uuid, handle) == CUDA_SUCCESS)
+    std::memcpy(properties->uuid.bytes, uuid.bytes, 16);
+  for (const PropertyRow& row : kProperties)
+    properties->*row.field = attribute(handle, row.attribute);
   fill_sizes(handle, properties);
   properties->singleToDoublePrecisionPerfRatio = 2;
   return cudaSuccess;
@@ -155,7 +159,8 @@ TD_RUNTIME cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) {
   if (device == nullptr || id == nullptr) return note(cudaErrorInvalidValue);
   char own[64];
   for (int i = 0; exists(i); ++i) {
-    if (cudaDeviceGetPCIBusId(own, sizeof own, i) != cudaSuccess || std::strcmp(own, id) != 0) continue;
+    if (cudaDeviceGetPCIBusId(own, sizeof own, i) != cudaSuccess || std::strcmp(own, id) != 0)
+      continue;
     *device = i;
     return cudaSuccess;
   }
@@ -205,7 +210,9 @@ TD_RUNTIME cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greates
   return call([&] { return api().cuCtxGetStreamPriorityRange(least, greatest); });
 }
 
-TD_RUNTIME cudaError_t cudaDriverGetVersion(int* version) { return note(api().cuDriverGetVersion(version)); }
+TD_RUNTIME cudaError_t cudaDriverGetVersion(int* version) {
+  return note(api().cuDriverGetVersion(version));
+}
 TD_RUNTIME cudaError_t cudaRuntimeGetVersion(int* version) {
   if (version == nullptr) return note(cudaErrorInvalidValue);
   *version = CUDART_VERSION;
@@ -222,6 +229,7 @@ TD_RUNTIME cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
 TD_RUNTIME cudaError_t cudaDeviceDisablePeerAccess(int peer) {
   return note(exists(peer) ? cudaErrorPeerAccessNotEnabled : cudaErrorInvalidDevice);
 }
-TD_RUNTIME cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr, int device, int peer) {
+TD_RUNTIME cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr, int device,
+                                                 int peer) {
   return cudaDeviceCanAccessPeer(value, device, peer);
 }

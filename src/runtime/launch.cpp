@@ -1,7 +1,8 @@
-// Kernels and variables of a program: Clang's registration hooks, the configuration of <<<>>>, launches.
+// Kernels and variables of a program: Clang's registration hooks, the configuration of <<<>>>,
+// launches.
 //
-// An image is loaded into a device when something of it is first used there. Its kernels are known by the address of
-// their host stub, its variables by the address of their host shadow.
+// An image is loaded into a device when something of it is first used there. Its kernels are known
+// by the address of their host stub, its variables by the address of their host shadow.
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -49,7 +50,8 @@ struct Program {
   std::unordered_map<const void*, Variable> variables;
 };
 Program& program() {
-  static auto* own = new Program;  // registration runs before other static objects, destructors after them
+  static auto* own =
+      new Program;  // registration runs before other static objects, destructors after them
   return *own;
 }
 
@@ -84,7 +86,8 @@ cudaError_t load(Image& image, int device, CUmodule* module) {
   char log[4096] = "";
   CUjit_option options[] = {JIT_ERROR_LOG_BUFFER, JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
-  const CUresult result = api().cuModuleLoadDataEx(module, image.bytes().data(), 2, options, values);
+  const CUresult result =
+      api().cuModuleLoadDataEx(module, image.bytes().data(), 2, options, values);
   if (result != CUDA_SUCCESS) {
     explain_load(result, log);
     return error_of(result);
@@ -93,7 +96,8 @@ cudaError_t load(Image& image, int device, CUmodule* module) {
   return cudaSuccess;
 }
 
-cudaError_t launch(const void* stub, dim3 grid, dim3 block, void** args, std::size_t shared, cudaStream_t stream) {
+cudaError_t launch(const void* stub, dim3 grid, dim3 block, void** args, std::size_t shared,
+                   cudaStream_t stream) {
   if (CUresult error = enter()) return error_of(error);
   CUfunction function = nullptr;
   if (cudaError_t error = kernel_of(stub, &function)) return error;
@@ -122,7 +126,8 @@ cudaError_t kernel_of(const void* stub, CUfunction* function) {
   if (*function != nullptr) return cudaSuccess;
   CUmodule module = nullptr;
   if (cudaError_t error = load(*kernel->image, device, &module)) return error;
-  if (CUresult error = api().cuModuleGetFunction(function, module, kernel->name.c_str())) return error_of(error);
+  if (CUresult error = api().cuModuleGetFunction(function, module, kernel->name.c_str()))
+    return error_of(error);
   kernel->functions[device].store(*function, std::memory_order_release);
   return cudaSuccess;
 }
@@ -155,9 +160,13 @@ void forget_modules(int device) {
 
 TD_RUNTIME void** __cudaRegisterFatBinary(void* wrapper) {
   auto image = std::make_unique<Image>();
-  image->header = static_cast<const td::compile::ProgramImage*>(static_cast<Wrapper*>(wrapper)->data);
-  if (std::memcmp(image->header->magic, td::compile::ProgramImage().magic, sizeof image->header->magic) != 0) {
-    std::fprintf(stderr, "treadle: an object file of this program was not made by this version of treadle cc\n");
+  image->header =
+      static_cast<const td::compile::ProgramImage*>(static_cast<Wrapper*>(wrapper)->data);
+  if (std::memcmp(image->header->magic, td::compile::ProgramImage().magic,
+                  sizeof image->header->magic) != 0) {
+    std::fprintf(
+        stderr,
+        "treadle: an object file of this program was not made by this version of treadle cc\n");
     std::abort();
   }
   Program& own = program();
@@ -168,8 +177,8 @@ TD_RUNTIME void** __cudaRegisterFatBinary(void* wrapper) {
 TD_RUNTIME void __cudaRegisterFatBinaryEnd(void**) {}
 TD_RUNTIME void __cudaUnregisterFatBinary(void**) {}
 
-TD_RUNTIME void __cudaRegisterFunction(void** handle, const char* stub, char*, const char* name, int, void*, void*,
-                                       void*, void*, int*) {
+TD_RUNTIME void __cudaRegisterFunction(void** handle, const char* stub, char*, const char* name,
+                                       int, void*, void*, void*, void*, int*) {
   auto kernel = std::make_unique<Kernel>();
   kernel->image = reinterpret_cast<Image*>(handle);
   kernel->name = name;
@@ -178,8 +187,8 @@ TD_RUNTIME void __cudaRegisterFunction(void** handle, const char* stub, char*, c
   own.kernels[stub] = std::move(kernel);
 }
 
-TD_RUNTIME void __cudaRegisterVar(void** handle, char* shadow, char*, const char* name, int, std::size_t bytes, int,
-                                  int) {
+TD_RUNTIME void __cudaRegisterVar(void** handle, char* shadow, char*, const char* name, int,
+                                  std::size_t bytes, int, int) {
   Program& own = program();
   const std::lock_guard<std::shared_mutex> lock(own.mutex);
   own.variables[shadow] = {reinterpret_cast<Image*>(handle), name, bytes};
@@ -195,15 +204,18 @@ TD_RUNTIME void __td_register_managed(void** address, void* shadow) {
     *address = reinterpret_cast<void*>(found);
     return;
   }
-  std::fprintf(stderr, "treadle: a __managed__ variable could not be placed: %s\n", cudaGetErrorString(error));
+  std::fprintf(stderr, "treadle: a __managed__ variable could not be placed: %s\n",
+               cudaGetErrorString(error));
   std::exit(1);
 }
 
-TD_RUNTIME unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared, void* stream) {
+TD_RUNTIME unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared,
+                                                void* stream) {
   configurations.push_back({grid, block, shared, stream});
   return 0;
 }
-TD_RUNTIME cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared, void* stream) {
+TD_RUNTIME cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared,
+                                                  void* stream) {
   if (configurations.empty()) return note(cudaErrorMissingConfiguration);
   const Configuration& top = configurations.back();
   *grid = top.grid;
@@ -216,8 +228,8 @@ TD_RUNTIME cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::
 
 // ---- launches and facts of kernels
 
-TD_RUNTIME cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** args, size_t shared,
-                                        cudaStream_t stream) {
+TD_RUNTIME cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** args,
+                                        size_t shared, cudaStream_t stream) {
   return note(launch(kernel, grid, block, args, shared, stream));
 }
 
@@ -250,7 +262,8 @@ TD_RUNTIME cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* result, const v
   });
 }
 
-TD_RUNTIME cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
+TD_RUNTIME cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute,
+                                            int value) {
   return call([&]() -> cudaError_t {
     CUfunction function = nullptr;
     if (cudaError_t error = kernel_of(kernel, &function)) return error;
@@ -260,19 +273,23 @@ TD_RUNTIME cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribut
 
 // Hints.
 TD_RUNTIME cudaError_t cudaFuncSetCacheConfig(const void*, cudaFuncCache) { return cudaSuccess; }
-TD_RUNTIME cudaError_t cudaFuncSetSharedMemConfig(const void*, cudaSharedMemConfig) { return cudaSuccess; }
+TD_RUNTIME cudaError_t cudaFuncSetSharedMemConfig(const void*, cudaSharedMemConfig) {
+  return cudaSuccess;
+}
 
-TD_RUNTIME cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel, int block_size,
+TD_RUNTIME cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,
+                                                                     const void* kernel,
+                                                                     int block_size,
                                                                      size_t shared) {
   return call([&]() -> cudaError_t {
     CUfunction function = nullptr;
     if (cudaError_t error = kernel_of(kernel, &function)) return error;
-    return error_of(api().cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, block_size, shared));
+    return error_of(
+        api().cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, block_size, shared));
   });
 }
-TD_RUNTIME cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* kernel,
-                                                                              int block_size, size_t shared,
-                                                                              unsigned) {
+TD_RUNTIME cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int* blocks, const void* kernel, int block_size, size_t shared, unsigned) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, block_size, shared);
 }
 

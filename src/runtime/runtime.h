@@ -1,7 +1,8 @@
-// What the files of the runtime API share: the driver's table, the calling thread's device, the last error.
+// What the files of the runtime API share: the driver's table, the calling thread's device, the
+// last error.
 //
-// The runtime is a thin layer over border B1: each function makes the thread's device current, calls the driver and
-// translates the result. Nothing here knows which provider answers.
+// The runtime is a thin layer over border B1: each function makes the thread's device current,
+// calls the driver and translates the result. Nothing here knows which provider answers.
 #pragma once
 
 #include "driver/provider.h"
@@ -32,21 +33,26 @@ void forget_managed();
 // CUDA's two numberings agree.
 inline cudaError_t error_of(CUresult result) { return static_cast<cudaError_t>(result); }
 
-// Keeps an error for cudaGetLastError and returns it. A fault of a kernel is described once on standard error.
+// Keeps an error for cudaGetLastError and returns it. A fault of a kernel is described once on
+// standard error.
 cudaError_t note(cudaError_t error);
 inline cudaError_t note(CUresult result) { return note(error_of(result)); }
 
-// call([&] { return api().cuMemFree(...); }): enters the device first; the function answers CUresult or cudaError_t.
+// call([&] { return api().cuMemFree(...); }): enters the device first; the function answers
+// CUresult or cudaError_t.
 template <class F>
 cudaError_t call(F&& function) {
   if (CUresult result = enter()) return note(result);
   return note(function());
 }
 
-inline CUdeviceptr address_of(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
+inline CUdeviceptr address_of(const void* pointer) {
+  return reinterpret_cast<CUdeviceptr>(pointer);
+}
 inline CUstream stream_of(cudaStream_t stream) { return reinterpret_cast<CUstream>(stream); }
 
-// The driver's function of a host stub on the thread's device; cudaErrorInvalidDeviceFunction for another address.
+// The driver's function of a host stub on the thread's device; cudaErrorInvalidDeviceFunction for
+// another address.
 cudaError_t kernel_of(const void* stub, CUfunction* function);
 // The device's copy of a variable that the host knows by `symbol`.
 cudaError_t variable_of(const void* symbol, CUdeviceptr* address, std::size_t* bytes);

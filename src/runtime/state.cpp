@@ -29,9 +29,10 @@ DeviceSlot& slot(int device) {
 }
 
 bool is_fault(cudaError_t error) {
-  return error == cudaErrorIllegalAddress || error == cudaErrorMisalignedAddress || error == cudaErrorLaunchFailure ||
-         error == cudaErrorIllegalInstruction || error == cudaErrorLaunchTimeout ||
-         error == cudaErrorHardwareStackError || error == cudaErrorInvalidAddressSpace;
+  return error == cudaErrorIllegalAddress || error == cudaErrorMisalignedAddress ||
+         error == cudaErrorLaunchFailure || error == cudaErrorIllegalInstruction ||
+         error == cudaErrorLaunchTimeout || error == cudaErrorHardwareStackError ||
+         error == cudaErrorInvalidAddressSpace;
 }
 
 // A fault is sticky, so the same text would come back with every call.
@@ -62,7 +63,8 @@ int current_device() { return thread_device; }
 void set_current_device(int device) { thread_device = device; }
 
 CUresult context_of(int device, CUcontext* context) {
-  if (device < 0 || device >= provider().device_count || device >= kMaxDevices) return cuda::CUDA_ERROR_INVALID_DEVICE;
+  if (device < 0 || device >= provider().device_count || device >= kMaxDevices)
+    return cuda::CUDA_ERROR_INVALID_DEVICE;
   DeviceSlot& own = slot(device);
   *context = own.context.load(std::memory_order_acquire);
   if (*context != nullptr) return cuda::CUDA_SUCCESS;

@@ -23,13 +23,16 @@ CUevent event_of(cudaEvent_t event) { return reinterpret_cast<CUevent>(event); }
 
 }  // namespace
 
-TD_RUNTIME cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+TD_RUNTIME cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags,
+                                                    int priority) {
   return call([&]() -> CUresult {
     if (stream == nullptr) return CUDA_ERROR_INVALID_VALUE;
     return api().cuStreamCreateWithPriority(reinterpret_cast<CUstream*>(stream), flags, priority);
   });
 }
-TD_RUNTIME cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithPriority(stream, 0, 0); }
+TD_RUNTIME cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  return cudaStreamCreateWithPriority(stream, 0, 0);
+}
 TD_RUNTIME cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   return cudaStreamCreateWithPriority(stream, flags, 0);
 }
@@ -46,8 +49,8 @@ TD_RUNTIME cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t even
   return call([&] { return api().cuStreamWaitEvent(stream_of(stream), event_of(event), flags); });
 }
 
-TD_RUNTIME cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void* data,
-                                             unsigned flags) {
+TD_RUNTIME cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function,
+                                             void* data, unsigned flags) {
   if (function == nullptr || flags != 0) return note(cudaErrorInvalidValue);
   auto callback = std::make_unique<Callback>(Callback{function, stream, data});
   return call([&] {
@@ -69,7 +72,9 @@ TD_RUNTIME cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned fla
     return api().cuEventCreate(reinterpret_cast<CUevent*>(event), flags);
   });
 }
-TD_RUNTIME cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, 0); }
+TD_RUNTIME cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  return cudaEventCreateWithFlags(event, 0);
+}
 TD_RUNTIME cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return call([&] { return api().cuEventDestroy(event_of(event)); });
 }
@@ -85,6 +90,8 @@ TD_RUNTIME cudaError_t cudaEventQuery(cudaEvent_t event) {
 TD_RUNTIME cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return call([&] { return api().cuEventSynchronize(event_of(event)); });
 }
-TD_RUNTIME cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
-  return call([&] { return api().cuEventElapsedTime(milliseconds, event_of(start), event_of(end)); });
+TD_RUNTIME cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start,
+                                            cudaEvent_t end) {
+  return call(
+      [&] { return api().cuEventElapsedTime(milliseconds, event_of(start), event_of(end)); });
 }

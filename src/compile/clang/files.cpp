@@ -12,11 +12,89 @@ namespace {
 
 using MemoryFiles = llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem>;
 
-void add_headers(llvm::vfs::InMemoryFileSystem& memory, const std::string& folder, const DeviceHeader* headers,
-                 std::size_t count) {
+void add_headers(llvm::vfs::InMemoryFileSystem& memory, const std::string& folder,
+                 const DeviceHeader* headers, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     const StringRef text(headers[i].text.data(), headers[i].text.size());
-    memory.addFile(folder + "/" + std::string(headers[i].name), 0, MemoryBuffer::getMemBuffer(text, headers[i].name));
+    memory.addFile(folder + "/" + std::string(headers[i].name), 0,
+                   MemoryBuffer::getMemBuffer(text, headers[i].name));
+  }
+}
+
+// Headers that a program takes from the host's C and C++ library, not from us.
+bool is_library_header(StringRef name) {
+  if (!name.ends_with(".h")) return !name.contains('/') && !name.contains('.');
+  for (StringRef own :
+       {"assert.h", "float.h", "limits.h", "math.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h",
+        "stdlib.h", "string.h", "time.h", "inttypes.h", "complex.h", "ctype.h", "errno.h"})
+    if (name == own) return true;
+  return name.starts_with("td_") || name.starts_with("treadle_");
+}
+
+// Types that the host computes with as well.
+bool is_for_both(StringRef name) {
+  return name.starts_with("cuda_fp") || name.starts_with("cuda_bf") || name == "cuComplex.h";
+}
+
+// Known headers of CUDA without an implementation here. The error is the program's own line;
+// without it another CUDA installation's header might be found and mixed with ours.
+void refuse_missing_headers(llvm::vfs::InMemoryFileSystem& memory) {
+  for (StringRef name : {"cooperative_groups.h",
+                         "cooperative_groups/reduce.h",
+                         "cooperative_groups/scan.h",
+                         "cooperative_groups/memcpy_async.h",
+                         "cuda_bf16.h",
+                         "cuda_fp8.h",
+                         "cuda_fp6.h",
+                         "cuda_fp4.h",
+                         "curand_kernel.h",
+                         "mma.h",
+                         "cuda_pipeline.h",
+                         "cuda_pipeline_primitives.h",
+                         "cuda_awbarrier.h",
+                         "cuComplex.h",
+                         "cuda/barrier",
+                         "cuda/pipeline",
+                         "cuda/atomic",
+                         "cuda/ptx",
+                         "cublas_v2.h",
+                         "cublasLt.h",
+                         "cublas.h",
+                         "cufft.h",
+                         "cusparse.h",
+                         "cusolverDn.h",
+                         "curand.h",
+                         "nvrtc.h",
+                         "npp.h",
+                         "nccl.h",
+                         "cudnn.h",
+                         "cuda_gl_interop.h",
+                         "cub/cub.cuh",
+                         "thrust/device_vector.h",
+                         "thrust/host_vector.h",
+                         "thrust/sort.h",
+                         "thrust/reduce.h",
+                         "thrust/scan.h"}) {
+    const std::string path = std::string(kProgramFolder) + "/" + name.str();
+    if (memory.exists(path)) continue;
+    const std::string text =
+        "#error \"<" + name.str() + "> is known, but not supported on the software device yet\"\n";
+    memory.addFile(path, 0, MemoryBuffer::getMemBufferCopy(text, name));
+  }
+}
+
+// The device headers that CUDA has besides the C library's, under their own names.
+void forward_device_headers(llvm::vfs::InMemoryFileSystem& memory) {
+  for (std::size_t i = 0; i < kDeviceHeaderCount; ++i) {
+    const StringRef name(kDeviceHeaders[i].name);
+    const std::string path = std::string(kProgramFolder) + "/" + name.str();
+    if (is_library_header(name) || name.ends_with(".def") || memory.exists(path)) continue;
+    std::string text = "#pragma once\n#pragma clang system_header\n";
+    if (is_for_both(name))
+      text += "#pragma push_macro(\"__TD_FN\")\n#undef __TD_FN\n#define __TD_FN __TD_HD_FN\n";
+    text += "#include \"" + std::string(kHeaderFolder) + "/" + name.str() + "\"\n";
+    if (is_for_both(name)) text += "#pragma pop_macro(\"__TD_FN\")\n";
+    memory.addFile(path, 0, MemoryBuffer::getMemBufferCopy(text, name));
   }
 }
 
@@ -42,7 +120,10 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> make_program_file_system(const s
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   add_headers(*memory, kHeaderFolder, kDeviceHeaders, kDeviceHeaderCount);
   add_headers(*memory, kProgramFolder, kProgramHeaders, kProgramHeaderCount);
-  if (image != nullptr) memory->addFile(kImageFile, 0, MemoryBuffer::getMemBuffer(*image, kImageFile, false));
+  forward_device_headers(*memory);
+  refuse_missing_headers(*memory);
+  if (image != nullptr)
+    memory->addFile(kImageFile, 0, MemoryBuffer::getMemBuffer(*image, kImageFile, false));
   return over_real_files(std::move(memory));
 }
 

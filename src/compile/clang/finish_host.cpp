@@ -21,7 +21,8 @@ StringRef text_of(const Constant* constant) {
   return data != nullptr && data->isCString() ? data->getAsCString() : "";
 }
 
-// Clang lists annotated globals in llvm.global.annotations as {global, text, file, line, arguments}.
+// Clang lists annotated globals in llvm.global.annotations as {global, text, file, line,
+// arguments}.
 std::vector<GlobalVariable*> managed_variables(Module& module) {
   std::vector<GlobalVariable*> result;
   GlobalVariable* list = module.getNamedGlobal("llvm.global.annotations");
@@ -29,7 +30,8 @@ std::vector<GlobalVariable*> managed_variables(Module& module) {
   for (const Use& use : list->getInitializer()->operands()) {
     auto* entry = cast<ConstantStruct>(use);
     auto* global = dyn_cast<GlobalVariable>(entry->getOperand(0)->stripPointerCasts());
-    if (global != nullptr && text_of(cast<Constant>(entry->getOperand(1))) == kManaged) result.push_back(global);
+    if (global != nullptr && text_of(cast<Constant>(entry->getOperand(1))) == kManaged)
+      result.push_back(global);
   }
   list->eraseFromParent();
   return result;
@@ -42,8 +44,8 @@ bool is_registration(const Instruction& user) {
 
 void redirect(Module& module, GlobalVariable& variable) {
   Type* pointer = PointerType::getUnqual(module.getContext());
-  auto* address = new GlobalVariable(module, pointer, false, GlobalValue::InternalLinkage, &variable,
-                                     variable.getName() + ".managed");
+  auto* address = new GlobalVariable(module, pointer, false, GlobalValue::InternalLinkage,
+                                     &variable, variable.getName() + ".managed");
   convertUsersOfConstantsToInstructions({&variable});
   for (Use& use : make_early_inc_range(variable.uses())) {
     auto* user = dyn_cast<Instruction>(use.getUser());
@@ -53,10 +55,11 @@ void redirect(Module& module, GlobalVariable& variable) {
     use.set(new LoadInst(pointer, address, "", before->getIterator()));
   }
   // __td_register_managed(&address, &variable), once the variables are registered.
-  FunctionCallee note = module.getOrInsertFunction("__td_register_managed", Type::getVoidTy(module.getContext()),
-                                                   pointer, pointer);
-  Function* start = Function::Create(FunctionType::get(Type::getVoidTy(module.getContext()), false),
-                                     GlobalValue::InternalLinkage, "__td_managed_" + variable.getName(), module);
+  FunctionCallee note = module.getOrInsertFunction(
+      "__td_register_managed", Type::getVoidTy(module.getContext()), pointer, pointer);
+  Function* start =
+      Function::Create(FunctionType::get(Type::getVoidTy(module.getContext()), false),
+                       GlobalValue::InternalLinkage, "__td_managed_" + variable.getName(), module);
   IRBuilder<> builder(BasicBlock::Create(module.getContext(), "", start));
   builder.CreateCall(note, {address, &variable});
   builder.CreateRetVoid();

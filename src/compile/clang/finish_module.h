@@ -10,6 +10,7 @@ namespace td::compile {
 // Keeps kernels and device variables and drops functions that none of them reaches. Problems are
 // reported to `diagnostics`; the module is then not usable.
 // A relocatable module keeps its functions for others and may call theirs.
-void finish_module(llvm::Module& module, clang::DiagnosticsEngine& diagnostics, bool relocatable = false);
+void finish_module(llvm::Module& module, clang::DiagnosticsEngine& diagnostics,
+                   bool relocatable = false);
 
 }  // namespace td::compile

@@ -16,7 +16,8 @@ bool in_our_headers(const SourceManager& sources, SourceLocation location) {
   const SourceLocation spelling = sources.getSpellingLoc(location);
   if (spelling.isInvalid()) return false;
   const auto file = sources.getFileEntryRefForID(sources.getFileID(spelling));
-  return file && (file->getName().starts_with(kHeaderFolder) || file->getName().starts_with(kProgramFolder));
+  return file && (file->getName().starts_with(kHeaderFolder) ||
+                  file->getName().starts_with(kProgramFolder));
 }
 
 // While the prelude is precompiled.

@@ -1,5 +1,6 @@
-// td_cc_program: the device code of a source file becomes an image as a kernel's does; the host code becomes an object
-// file which carries that image and hands it to the runtime when the program starts (Clang's own registration).
+// td_cc_program: the device code of a source file becomes an image as a kernel's does; the host
+// code becomes an object file which carries that image and hands it to the runtime when the program
+// starts (Clang's own registration).
 #include "compile/program.h"
 
 #include <functional>
@@ -27,8 +28,8 @@ using namespace clang;
 
 namespace {
 
-std::unique_ptr<CompilerInstance> make_instance(const Arguments& arguments, const std::string* image,
-                                                std::string& log) {
+std::unique_ptr<CompilerInstance> make_instance(const Arguments& arguments,
+                                                const std::string* image, std::string& log) {
   std::vector<const char*> pointers;
   for (const std::string& argument : arguments) pointers.push_back(argument.c_str());
   auto instance = std::make_unique<CompilerInstance>();
@@ -36,7 +37,8 @@ std::unique_ptr<CompilerInstance> make_instance(const Arguments& arguments, cons
   auto* options = new DiagnosticOptions;
   IntrusiveRefCntPtr<DiagnosticsEngine> early =
       CompilerInstance::createDiagnostics(options, new Messages(log, options), true);
-  if (!CompilerInvocation::CreateFromArgs(instance->getInvocation(), pointers, *early)) return nullptr;
+  if (!CompilerInvocation::CreateFromArgs(instance->getInvocation(), pointers, *early))
+    return nullptr;
   instance->createDiagnostics(new Messages(log, &instance->getDiagnosticOpts()), true);
   instance->createFileManager(make_program_file_system(image));
   return instance;
@@ -63,13 +65,16 @@ class ModuleConsumer : public ASTConsumer {
 
 class ModuleAction : public ASTFrontendAction {
  public:
-  ModuleAction(std::string name, Finish finish) : name_(std::move(name)), finish_(std::move(finish)) {}
+  ModuleAction(std::string name, Finish finish)
+      : name_(std::move(name)), finish_(std::move(finish)) {}
 
  protected:
-  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance& instance, llvm::StringRef) override {
-    CodeGenerator* generator = CreateLLVMCodeGen(
-        instance.getDiagnostics(), name_, &instance.getVirtualFileSystem(), instance.getHeaderSearchOpts(),
-        instance.getPreprocessorOpts(), instance.getCodeGenOpts(), context_);
+  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance& instance,
+                                                 llvm::StringRef) override {
+    CodeGenerator* generator =
+        CreateLLVMCodeGen(instance.getDiagnostics(), name_, &instance.getVirtualFileSystem(),
+                          instance.getHeaderSearchOpts(), instance.getPreprocessorOpts(),
+                          instance.getCodeGenOpts(), context_);
     std::vector<std::unique_ptr<ASTConsumer>> consumers;
     consumers.emplace_back(generator);
     consumers.push_back(std::make_unique<ModuleConsumer>(instance, generator, finish_));
@@ -106,7 +111,8 @@ std::string device_image(const ProgramRequest& request, const Arguments& host, s
   return image + bitcode;
 }
 
-bool host_object(const ProgramRequest& request, const Arguments& host, const std::string& image, std::string& log) {
+bool host_object(const ProgramRequest& request, const Arguments& host, const std::string& image,
+                 std::string& log) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   llvm::InitializeNativeTargetAsmParser();
@@ -126,8 +132,8 @@ bool host_object(const ProgramRequest& request, const Arguments& host, const std
       log += "error: cannot write " + request.object + ": " + error.message() + "\n";
       return;
     }
-    EmitBackendOutput(compiler.getDiagnostics(), compiler.getHeaderSearchOpts(), compiler.getCodeGenOpts(),
-                      compiler.getTargetOpts(), compiler.getLangOpts(),
+    EmitBackendOutput(compiler.getDiagnostics(), compiler.getHeaderSearchOpts(),
+                      compiler.getCodeGenOpts(), compiler.getTargetOpts(), compiler.getLangOpts(),
                       compiler.getTarget().getDataLayoutString(), &module, Backend_EmitObj,
                       &compiler.getVirtualFileSystem(), std::move(output));
   });
@@ -137,8 +143,8 @@ bool host_object(const ProgramRequest& request, const Arguments& host, const std
 }  // namespace
 }  // namespace td::compile
 
-__attribute__((visibility("default"))) void td_cc_program(const td::compile::ProgramRequest& request,
-                                                          td::compile::ProgramReply& reply) {
+__attribute__((visibility("default"))) void td_cc_program(
+    const td::compile::ProgramRequest& request, td::compile::ProgramReply& reply) {
   using namespace td::compile;
   reply = {};
   const auto host = host_arguments(request, reply.log);

@@ -18,28 +18,49 @@ using namespace clang;
 namespace {
 
 // Options of the host that the device takes over. With a value in the next argument:
-const std::set<llvm::StringRef> kSharedPairs = {
-    "-D", "-U", "-I", "-include", "-isystem", "-iquote", "-idirafter", "-resource-dir", "-internal-isystem",
-    "-internal-externc-isystem", "-ferror-limit", "-fdebug-compilation-dir"};
+const std::set<llvm::StringRef> kSharedPairs = {"-D",
+                                                "-U",
+                                                "-I",
+                                                "-include",
+                                                "-isystem",
+                                                "-iquote",
+                                                "-idirafter",
+                                                "-resource-dir",
+                                                "-internal-isystem",
+                                                "-internal-externc-isystem",
+                                                "-ferror-limit",
+                                                "-fdebug-compilation-dir"};
 // Alone:
 const std::set<llvm::StringRef> kShared = {
-    "-fdeprecated-macro", "-fcxx-exceptions", "-fexceptions", "-fgnu-keywords", "-fno-rtti", "-w", "-fsigned-char",
-    "-fno-signed-char", "-fpermissive", "-fms-extensions"};
+    "-fdeprecated-macro", "-fcxx-exceptions", "-fexceptions", "-fgnu-keywords", "-fno-rtti", "-w",
+    "-fsigned-char",      "-fno-signed-char", "-fpermissive", "-fms-extensions"};
 
 bool is_shared(llvm::StringRef argument) {
   if (kShared.count(argument)) return true;
-  for (llvm::StringRef start : {"-std=", "-fgnuc-version=", "-fconstexpr-", "-ftemplate-", "-fbracket-depth="})
+  for (llvm::StringRef start :
+       {"-std=", "-fgnuc-version=", "-fconstexpr-", "-ftemplate-", "-fbracket-depth="})
     if (argument.starts_with(start)) return true;
   // -DNAME and -Ifolder, joined.
-  return argument.size() > 2 && (argument.starts_with("-D") || argument.starts_with("-U") || argument.starts_with("-I"));
+  return argument.size() > 2 &&
+         (argument.starts_with("-D") || argument.starts_with("-U") || argument.starts_with("-I"));
 }
 
 // Names of nvcc for what is compiled.
-const Arguments kProgramArguments = {
-    "-D__TREADLE__=1", "-D__TREADLE_PROGRAM__=1", "-D__CUDACC__=1", "-D__CUDACC_VER_MAJOR__=12",
-    "-D__CUDACC_VER_MINOR__=4", "-D__CUDACC_VER_BUILD__=0", "-D__CUDACC_EXTENDED_LAMBDA__=1",
-    "-D__CUDACC_RELAXED_CONSTEXPR__=1", "-target-sdk-version=12.4", "-Wno-unused-value", "-Wno-register",
-    "-Wno-unknown-pragmas", "-Wno-unknown-cuda-version", "-Wno-pragma-once-outside-header", "-Wno-c++11-narrowing"};
+const Arguments kProgramArguments = {"-D__TREADLE__=1",
+                                     "-D__TREADLE_PROGRAM__=1",
+                                     "-D__CUDACC__=1",
+                                     "-D__CUDACC_VER_MAJOR__=12",
+                                     "-D__CUDACC_VER_MINOR__=4",
+                                     "-D__CUDACC_VER_BUILD__=0",
+                                     "-D__CUDACC_EXTENDED_LAMBDA__=1",
+                                     "-D__CUDACC_RELAXED_CONSTEXPR__=1",
+                                     "-target-sdk-version=12.4",
+                                     "-Wno-unused-value",
+                                     "-Wno-register",
+                                     "-Wno-unknown-pragmas",
+                                     "-Wno-unknown-cuda-version",
+                                     "-Wno-pragma-once-outside-header",
+                                     "-Wno-c++11-narrowing"};
 
 void append(Arguments& arguments, const Arguments& more) {
   arguments.insert(arguments.end(), more.begin(), more.end());
@@ -57,14 +78,17 @@ std::optional<Arguments> host_arguments(const ProgramRequest& request, std::stri
   auto* options = new DiagnosticOptions;
   IntrusiveRefCntPtr<DiagnosticsEngine> diagnostics =
       CompilerInstance::createDiagnostics(options, new Messages(log, options), true);
-  driver::Driver driver(resources + "/../../../bin/clang++", llvm::sys::getDefaultTargetTriple(), *diagnostics);
+  driver::Driver driver(resources + "/../../../bin/clang++", llvm::sys::getDefaultTargetTriple(),
+                        *diagnostics);
   driver.ResourceDir = resources;
-  Arguments line = {"clang++", "-c", "-x", request.language == "c" ? "c" : "c++", request.file, "-o", request.object};
+  Arguments line = {"clang++",    "-c", "-x",          request.language == "c" ? "c" : "c++",
+                    request.file, "-o", request.object};
   append(line, request.options);
   std::vector<const char*> pointers;
   for (const std::string& argument : line) pointers.push_back(argument.c_str());
   std::unique_ptr<driver::Compilation> compilation(driver.BuildCompilation(pointers));
-  if (!compilation || compilation->containsError() || diagnostics->hasErrorOccurred()) return std::nullopt;
+  if (!compilation || compilation->containsError() || diagnostics->hasErrorOccurred())
+    return std::nullopt;
   if (compilation->getJobs().size() != 1) {
     log += "error: these options do not ask for a compilation\n";
     return std::nullopt;
@@ -74,7 +98,8 @@ std::optional<Arguments> host_arguments(const ProgramRequest& request, std::stri
   const auto& arguments = command.getArguments();
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const llvm::StringRef argument = arguments[i];
-    if (argument == "-cc1" || argument == "-emit-obj" || argument == request.file) continue;
+    if (argument == "-cc1" || argument == "-emit-obj") continue;
+    if (argument == request.file && i + 1 == arguments.size()) continue;
     if (argument == "-o" || argument == "-x") {
       ++i;
       continue;
@@ -89,18 +114,28 @@ Arguments host_side(const ProgramRequest& request, const Arguments& host) {
   append(result, host);
   if (request.language == "cuda") {
     append(result, kProgramArguments);
-    append(result, {"-aux-triple", "nvptx64-nvidia-cuda", "-aux-target-cpu", "sm_90", "-include", kProgramPrelude,
-                    "-fcuda-include-gpubinary", kImageFile});
+    append(result, {"-aux-triple", "nvptx64-nvidia-cuda", "-aux-target-cpu", "sm_90", "-include",
+                    kProgramPrelude, "-fcuda-include-gpubinary", kImageFile});
     if (request.relocatable) result.push_back("-fgpu-rdc");
   }
-  append(result, {"-fmessage-length=0", "-x", request.language == "cuda" ? "cuda" : request.language, request.file});
+  append(result, {"-fmessage-length=0", "-x",
+                  request.language == "cuda" ? "cuda" : request.language, request.file});
   return result;
 }
 
 Arguments device_side(const ProgramRequest& request, const Arguments& host) {
-  Arguments result = {"-triple", "nvptx64-nvidia-cuda", "-target-cpu", "sm_90", "-target-feature", "+ptx80",
-                      "-aux-triple", llvm::sys::getDefaultTargetTriple(), "-aux-target-cpu", "x86-64",
-                      "-I", kProgramFolder};
+  Arguments result = {"-triple",
+                      "nvptx64-nvidia-cuda",
+                      "-target-cpu",
+                      "sm_90",
+                      "-target-feature",
+                      "+ptx80",
+                      "-aux-triple",
+                      llvm::sys::getDefaultTargetTriple(),
+                      "-aux-target-cpu",
+                      "x86-64",
+                      "-I",
+                      kProgramFolder};
   for (std::size_t i = 0; i < host.size(); ++i) {
     if (kSharedPairs.count(host[i]) && i + 1 < host.size()) {
       append(result, {host[i], host[i + 1]});
@@ -114,7 +149,8 @@ Arguments device_side(const ProgramRequest& request, const Arguments& host) {
                   request.contract ? "-ffp-contract=fast-honor-pragmas" : "-ffp-contract=off",
                   "-fno-strict-float-cast-overflow", "-debug-info-kind=line-tables-only",
                   "-dwarf-version=4", "-w", "-fmessage-length=0", "-include", kProgramPrelude});
-  if (request.flush_denormals) result.push_back("-fdenormal-fp-math-f32=preserve-sign,preserve-sign");
+  if (request.flush_denormals)
+    result.push_back("-fdenormal-fp-math-f32=preserve-sign,preserve-sign");
   if (request.relocatable) result.push_back("-fgpu-rdc");
   append(result, {"-x", "cuda", request.file});
   return result;

@@ -1,4 +1,5 @@
-// The C++ side of the CUDA runtime API: helper constructors and the templates that take kernels and variables by name.
+// The C++ side of the CUDA runtime API: helper constructors and the templates that take kernels and
+// variables by name.
 #pragma once
 #ifdef __clang__
 #pragma clang system_header

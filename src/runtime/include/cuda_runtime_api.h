@@ -1,4 +1,5 @@
-// The functions of the CUDA runtime API that Treadle answers (libtreadle_rt.so), as its documentation declares them.
+// The functions of the CUDA runtime API that Treadle answers (libtreadle_rt.so), as its
+// documentation declares them.
 #pragma once
 #ifdef __clang__
 #pragma clang system_header
@@ -47,7 +48,8 @@ cudaError_t cudaRuntimeGetVersion(int* version);
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer);
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
 cudaError_t cudaDeviceDisablePeerAccess(int peer);
-cudaError_t cudaDeviceGetP2PAttribute(int* value, enum cudaDeviceP2PAttr attribute, int device, int peer);
+cudaError_t cudaDeviceGetP2PAttribute(int* value, enum cudaDeviceP2PAttr attribute, int device,
+                                      int peer);
 // The older names of functions above.
 cudaError_t cudaThreadSynchronize(void);
 cudaError_t cudaThreadExit(void);
@@ -62,19 +64,24 @@ cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags);
 cudaError_t cudaHostGetFlags(unsigned* flags, void* host);
 cudaError_t cudaHostRegister(void* host, size_t bytes, unsigned flags);
 cudaError_t cudaHostUnregister(void* host);
-cudaError_t cudaMallocManaged(void** address, size_t bytes, unsigned flags TD_DEFAULT(cudaMemAttachGlobal));
+cudaError_t cudaMallocManaged(void** address, size_t bytes,
+                              unsigned flags TD_DEFAULT(cudaMemAttachGlobal));
 cudaError_t cudaMallocPitch(void** address, size_t* pitch, size_t width, size_t height);
 cudaError_t cudaMalloc3D(struct cudaPitchedPtr* address, struct cudaExtent extent);
 cudaError_t cudaMallocAsync(void** address, size_t bytes, cudaStream_t stream);
 cudaError_t cudaFreeAsync(void* address, cudaStream_t stream);
 cudaError_t cudaMemGetInfo(size_t* available, size_t* total);
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes* attributes, const void* address);
-cudaError_t cudaMemPrefetchAsync(const void* address, size_t bytes, int device, cudaStream_t stream TD_DEFAULT(0));
-cudaError_t cudaMemAdvise(const void* address, size_t bytes, enum cudaMemoryAdvise advice, int device);
+cudaError_t cudaMemPrefetchAsync(const void* address, size_t bytes, int device,
+                                 cudaStream_t stream TD_DEFAULT(0));
+cudaError_t cudaMemAdvise(const void* address, size_t bytes, enum cudaMemoryAdvise advice,
+                          int device);
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device);
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void* value);
-cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void* value);
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute,
+                                    void* value);
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute,
+                                    void* value);
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep);
 
 // ---- copies and fills
@@ -82,16 +89,19 @@ cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, enum cudaMemcpy
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, enum cudaMemcpyKind kind,
                             cudaStream_t stream TD_DEFAULT(0));
 cudaError_t cudaMemcpyPeer(void* to, int toDevice, const void* from, int fromDevice, size_t bytes);
-cudaError_t cudaMemcpyPeerAsync(void* to, int toDevice, const void* from, int fromDevice, size_t bytes,
-                                cudaStream_t stream TD_DEFAULT(0));
-cudaError_t cudaMemcpy2D(void* to, size_t toPitch, const void* from, size_t fromPitch, size_t width, size_t height,
-                         enum cudaMemcpyKind kind);
-cudaError_t cudaMemcpy2DAsync(void* to, size_t toPitch, const void* from, size_t fromPitch, size_t width,
-                              size_t height, enum cudaMemcpyKind kind, cudaStream_t stream TD_DEFAULT(0));
+cudaError_t cudaMemcpyPeerAsync(void* to, int toDevice, const void* from, int fromDevice,
+                                size_t bytes, cudaStream_t stream TD_DEFAULT(0));
+cudaError_t cudaMemcpy2D(void* to, size_t toPitch, const void* from, size_t fromPitch, size_t width,
+                         size_t height, enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DAsync(void* to, size_t toPitch, const void* from, size_t fromPitch,
+                              size_t width, size_t height, enum cudaMemcpyKind kind,
+                              cudaStream_t stream TD_DEFAULT(0));
 cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms* parameters);
-cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms* parameters, cudaStream_t stream TD_DEFAULT(0));
+cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms* parameters,
+                              cudaStream_t stream TD_DEFAULT(0));
 cudaError_t cudaMemset(void* address, int value, size_t bytes);
-cudaError_t cudaMemsetAsync(void* address, int value, size_t bytes, cudaStream_t stream TD_DEFAULT(0));
+cudaError_t cudaMemsetAsync(void* address, int value, size_t bytes,
+                            cudaStream_t stream TD_DEFAULT(0));
 cudaError_t cudaMemset2D(void* address, size_t pitch, int value, size_t width, size_t height);
 cudaError_t cudaMemset2DAsync(void* address, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream TD_DEFAULT(0));
@@ -100,11 +110,14 @@ cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr address, int value, struct c
                               cudaStream_t stream TD_DEFAULT(0));
 
 // ---- __device__ and __constant__ variables
-cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t bytes, size_t offset TD_DEFAULT(0),
+cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t bytes,
+                               size_t offset TD_DEFAULT(0),
                                enum cudaMemcpyKind kind TD_DEFAULT(cudaMemcpyHostToDevice));
-cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes, size_t offset,
-                                    enum cudaMemcpyKind kind, cudaStream_t stream TD_DEFAULT(0));
-cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t bytes, size_t offset TD_DEFAULT(0),
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes,
+                                    size_t offset, enum cudaMemcpyKind kind,
+                                    cudaStream_t stream TD_DEFAULT(0));
+cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t bytes,
+                                 size_t offset TD_DEFAULT(0),
                                  enum cudaMemcpyKind kind TD_DEFAULT(cudaMemcpyDeviceToHost));
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t bytes, size_t offset,
                                       enum cudaMemcpyKind kind, cudaStream_t stream TD_DEFAULT(0));
@@ -118,8 +131,10 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags TD_DEFAULT(0));
-cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned flags);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
+                                unsigned flags TD_DEFAULT(0));
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
+                                  unsigned flags);
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data);
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* address, size_t bytes TD_DEFAULT(0),
                                      unsigned flags TD_DEFAULT(cudaMemAttachSingle));
@@ -136,21 +151,24 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end);
 
 // ---- kernels
-cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** args, size_t sharedBytes,
-                             cudaStream_t stream);
-cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** args, size_t sharedBytes,
-                                        cudaStream_t stream);
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** args,
+                             size_t sharedBytes, cudaStream_t stream);
+cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** args,
+                                        size_t sharedBytes, cudaStream_t stream);
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel, void** args);
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes* attributes, const void* kernel);
 cudaError_t cudaFuncSetAttribute(const void* kernel, enum cudaFuncAttribute attribute, int value);
 cudaError_t cudaFuncSetCacheConfig(const void* kernel, enum cudaFuncCache config);
 cudaError_t cudaFuncSetSharedMemConfig(const void* kernel, enum cudaSharedMemConfig config);
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, const void* kernel);
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel, int blockSize,
-                                                          size_t sharedBytes);
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* kernel, int blockSize,
-                                                                   size_t sharedBytes, unsigned flags);
-cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* kernel, int blocks, int blockSize);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel,
+                                                          int blockSize, size_t sharedBytes);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* kernel,
+                                                                   int blockSize,
+                                                                   size_t sharedBytes,
+                                                                   unsigned flags);
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* kernel, int blocks,
+                                                      int blockSize);
 cudaError_t cudaProfilerStart(void);
 cudaError_t cudaProfilerStop(void);
 

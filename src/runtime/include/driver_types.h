@@ -1,5 +1,5 @@
-// Types and constants of the CUDA runtime API, as its documentation names and numbers them. Plain C, so that C and C++
-// files that no CUDA compiler sees may include it.
+// Types and constants of the CUDA runtime API, as its documentation names and numbers them. Plain
+// C, so that C and C++ files that no CUDA compiler sees may include it.
 #pragma once
 #ifdef __clang__
 #pragma clang system_header

@@ -1,6 +1,7 @@
-// What every .cu file sees first: CUDA's keywords, the device builtins, the C and C++ headers that nvcc's own prelude
-// brings in, and the runtime API. The device builtins come first: functions of <cmath> that are constexpr stay host
-// functions where a device function of the same signature is already known.
+// What every .cu file sees first: CUDA's keywords, the device builtins, the C and C++ headers that
+// nvcc's own prelude brings in, and the runtime API. The device builtins come first: functions of
+// <cmath> that are constexpr stay host functions where a device function of the same signature is
+// already known.
 #pragma once
 #pragma clang system_header
 
@@ -8,8 +9,8 @@
 #undef assert
 
 extern "C" {
-__attribute__((device, noreturn)) void __assert_fail(const char* condition, const char* file, unsigned line,
-                                                     const char* function) noexcept;
+__attribute__((device, noreturn)) void __assert_fail(const char* condition, const char* file,
+                                                     unsigned line, const char* function) noexcept;
 }
 
 #include <assert.h>

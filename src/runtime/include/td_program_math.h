@@ -1,14 +1,17 @@
-// Host forms of CUDA's mathematical functions that the C library lacks, and device bodies of what C's macros call.
+// Host forms of CUDA's mathematical functions that the C library lacks, and device bodies of what
+// C's macros call.
 #pragma once
 #pragma clang system_header
 
 extern "C" {
-inline __attribute__((device, noreturn)) void __assert_fail(const char* condition, const char* file, unsigned line,
+inline __attribute__((device, noreturn)) void __assert_fail(const char* condition, const char* file,
+                                                            unsigned line,
                                                             const char* function) noexcept {
   __assertfail(condition, file, line, function, 1);
 }
 // Where Clang's launch syntax puts the configuration.
-unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t sharedBytes = 0, void* stream = 0);
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t sharedBytes = 0,
+                                     void* stream = 0);
 }
 
 #define __TD_HOST static inline __attribute__((unused))

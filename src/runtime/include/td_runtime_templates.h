@@ -10,7 +10,8 @@ __TD_HOST cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) 
   return {width, height, depth};
 }
 __TD_HOST cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }
-__TD_HOST cudaPitchedPtr make_cudaPitchedPtr(void* address, size_t pitch, size_t xsize, size_t ysize) {
+__TD_HOST cudaPitchedPtr make_cudaPitchedPtr(void* address, size_t pitch, size_t xsize,
+                                             size_t ysize) {
   return {address, pitch, xsize, ysize};
 }
 
@@ -32,7 +33,8 @@ __TD_HOST cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned 
   return ::cudaHostGetDevicePointer((void**)(void*)device, host, flags);
 }
 template <class T>
-__TD_HOST cudaError_t cudaMallocManaged(T** address, size_t bytes, unsigned flags = cudaMemAttachGlobal) {
+__TD_HOST cudaError_t cudaMallocManaged(T** address, size_t bytes,
+                                        unsigned flags = cudaMemAttachGlobal) {
   return ::cudaMallocManaged((void**)(void*)address, bytes, flags);
 }
 template <class T>
@@ -49,23 +51,27 @@ __TD_HOST cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags) {
 
 // ---- variables by name
 template <class T>
-__TD_HOST cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
+__TD_HOST cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t bytes,
+                                         size_t offset = 0,
                                          cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
   return ::cudaMemcpyToSymbol((const void*)&symbol, from, bytes, offset, kind);
 }
 template <class T>
-__TD_HOST cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
+__TD_HOST cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes,
+                                              size_t offset = 0,
                                               cudaMemcpyKind kind = cudaMemcpyHostToDevice,
                                               cudaStream_t stream = 0) {
   return ::cudaMemcpyToSymbolAsync((const void*)&symbol, from, bytes, offset, kind, stream);
 }
 template <class T>
-__TD_HOST cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
+__TD_HOST cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes,
+                                           size_t offset = 0,
                                            cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
   return ::cudaMemcpyFromSymbol(to, (const void*)&symbol, bytes, offset, kind);
 }
 template <class T>
-__TD_HOST cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes, size_t offset = 0,
+__TD_HOST cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes,
+                                                size_t offset = 0,
                                                 cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
                                                 cudaStream_t stream = 0) {
   return ::cudaMemcpyFromSymbolAsync(to, (const void*)&symbol, bytes, offset, kind, stream);
@@ -81,8 +87,8 @@ __TD_HOST cudaError_t cudaGetSymbolSize(size_t* bytes, const T& symbol) {
 
 // ---- kernels by name
 template <class T>
-__TD_HOST cudaError_t cudaLaunchKernel(T* kernel, dim3 grid, dim3 block, void** args, size_t sharedBytes = 0,
-                                       cudaStream_t stream = 0) {
+__TD_HOST cudaError_t cudaLaunchKernel(T* kernel, dim3 grid, dim3 block, void** args,
+                                       size_t sharedBytes = 0, cudaStream_t stream = 0) {
   return ::cudaLaunchKernel((const void*)kernel, grid, block, args, sharedBytes, stream);
 }
 template <class T>
@@ -92,7 +98,8 @@ __TD_HOST cudaError_t cudaLaunchCooperativeKernel(T* kernel, dim3 grid, dim3 blo
 }
 // Each argument is converted to the kernel's own parameter type.
 template <class... P, class... A>
-__TD_HOST cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(P...), A&&... args) {
+__TD_HOST cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(P...),
+                                         A&&... args) {
   return [&](P... values) {
     void* addresses[sizeof...(P) + 1] = {(void*)&values...};
     return ::cudaLaunchKernelExC(config, (const void*)kernel, addresses);
@@ -121,19 +128,25 @@ __TD_HOST cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, T* kernel) {
 
 // ---- occupancy
 template <class T>
-__TD_HOST cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, T kernel, int blockSize,
+__TD_HOST cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, T kernel,
+                                                                    int blockSize,
                                                                     size_t sharedBytes) {
-  return ::cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void*)kernel, blockSize, sharedBytes);
+  return ::cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void*)kernel, blockSize,
+                                                         sharedBytes);
 }
 template <class T>
-__TD_HOST cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, T kernel, int blockSize,
-                                                                             size_t sharedBytes, unsigned flags) {
-  return ::cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, (const void*)kernel, blockSize,
-                                                                  sharedBytes, flags);
+__TD_HOST cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, T kernel,
+                                                                             int blockSize,
+                                                                             size_t sharedBytes,
+                                                                             unsigned flags) {
+  return ::cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, (const void*)kernel,
+                                                                  blockSize, sharedBytes, flags);
 }
-// The largest block size with the highest occupancy; `bytes(size)` is the dynamic shared memory of a block.
+// The largest block size with the highest occupancy; `bytes(size)` is the dynamic shared memory of
+// a block.
 template <class T, class F>
-__TD_HOST cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* minGridSize, int* blockSize, T kernel,
+__TD_HOST cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* minGridSize,
+                                                                     int* blockSize, T kernel,
                                                                      F bytes, int limit = 0) {
   int device, multiprocessors;
   cudaFuncAttributes attributes;
@@ -163,9 +176,9 @@ __TD_HOST cudaError_t cudaOccupancyMaxPotentialBlockSize(int* minGridSize, int* 
       minGridSize, blockSize, kernel, [sharedBytes](int) { return sharedBytes; }, limit);
 }
 template <class T>
-__TD_HOST cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int* minGridSize, int* blockSize, T kernel,
-                                                                  size_t sharedBytes = 0, int limit = 0,
-                                                                  unsigned = 0) {
+__TD_HOST cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int* minGridSize, int* blockSize,
+                                                                  T kernel, size_t sharedBytes = 0,
+                                                                  int limit = 0, unsigned = 0) {
   return cudaOccupancyMaxPotentialBlockSize(minGridSize, blockSize, kernel, sharedBytes, limit);
 }
 #undef __TD_HOST

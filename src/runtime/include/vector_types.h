@@ -1,4 +1,5 @@
-// CUDA's vector types on the host side: the device header's own, and plain structs where no C++ is spoken.
+// CUDA's vector types on the host side: the device header's own, and plain structs where no C++ is
+// spoken.
 #pragma once
 #ifdef __cplusplus
 #include "../include/td_vectors.h"
