@@ -17,6 +17,18 @@ using CUfunction = struct CUfunc_st*;
 using CUstream = struct CUstream_st*;
 using CUevent = struct CUevent_st*;
 using CUmemoryPool = struct CUmemPoolHandle_st*;
+using CUlibrary = struct CUlib_st*;
+using CUkernel = struct CUkern_st*;
+using CUlinkState = struct CUlinkState_st*;
+using CUarray = struct CUarray_st*;
+using CUmipmappedArray = struct CUmipmappedArray_st*;
+using CUtexObject = unsigned long long;
+using CUsurfObject = unsigned long long;
+using CUgraph = struct CUgraph_st*;
+using CUgraphNode = struct CUgraphNode_st*;
+using CUgraphExec = struct CUgraphExec_st*;
+using CUuserObject = struct CUuserObject_st*;
+using CUstreamCallback = void (*)(CUstream stream, CUresult status, void* user_data);
 using CUdevice_attribute = int;
 using CUfunction_attribute = int;
 using CUpointer_attribute = int;
@@ -31,6 +43,8 @@ struct CUuuid {
 
 }  // extern "C"
 
+#include "base/cuda_structs.h"
+
 namespace td::cuda {
 
 // CUresult. One row: value, name, meaning, cure ("" where none is known).
@@ -41,27 +55,63 @@ namespace td::cuda {
   X(2,   CUDA_ERROR_OUT_OF_MEMORY,                  "the device has not enough free memory", "free arrays that are no longer needed, or work in smaller pieces") \
   X(3,   CUDA_ERROR_NOT_INITIALIZED,                "the driver has not been initialised", "call cuInit first") \
   X(4,   CUDA_ERROR_DEINITIALIZED,                  "the driver is shutting down", "") \
+  X(5,   CUDA_ERROR_PROFILER_DISABLED,              "the profiler is not in use", "") \
+  X(6,   CUDA_ERROR_PROFILER_NOT_INITIALIZED,       "the profiler was not initialised (no longer returned)", "") \
+  X(7,   CUDA_ERROR_PROFILER_ALREADY_STARTED,       "the profiler runs already (no longer returned)", "") \
+  X(8,   CUDA_ERROR_PROFILER_ALREADY_STOPPED,       "the profiler does not run (no longer returned)", "") \
   X(34,  CUDA_ERROR_STUB_LIBRARY,                   "the loaded libcuda.so.1 is the toolkit's link-time stub, not a driver", "remove the toolkit's stubs folder from LD_LIBRARY_PATH") \
+  X(36,  CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER,     "the call needs a newer driver", "update the driver") \
   X(46,  CUDA_ERROR_DEVICE_UNAVAILABLE,             "the device is held by another process, or its compute mode forbids this one", "wait for the other process, or ask for the default compute mode") \
   X(100, CUDA_ERROR_NO_DEVICE,                      "no CUDA-capable device was found", "check nvidia-smi and CUDA_VISIBLE_DEVICES") \
   X(101, CUDA_ERROR_INVALID_DEVICE,                 "there is no device with this ordinal", "") \
+  X(102, CUDA_ERROR_DEVICE_NOT_LICENSED,            "the device has no licence", "") \
   X(200, CUDA_ERROR_INVALID_IMAGE,                  "the module image is not valid", "") \
   X(201, CUDA_ERROR_INVALID_CONTEXT,                "no context is current, or it was destroyed", "") \
+  X(202, CUDA_ERROR_CONTEXT_ALREADY_CURRENT,        "the context is current already (no longer returned)", "") \
+  X(205, CUDA_ERROR_MAP_FAILED,                     "memory could not be mapped", "") \
+  X(206, CUDA_ERROR_UNMAP_FAILED,                   "memory could not be unmapped", "") \
+  X(207, CUDA_ERROR_ARRAY_IS_MAPPED,                "the array is mapped and cannot be destroyed", "") \
+  X(208, CUDA_ERROR_ALREADY_MAPPED,                 "the resource is mapped already", "") \
   X(209, CUDA_ERROR_NO_BINARY_FOR_GPU,              "the image holds no code for this device", "compile for this device's architecture") \
+  X(210, CUDA_ERROR_ALREADY_ACQUIRED,               "the resource was acquired already", "") \
+  X(211, CUDA_ERROR_NOT_MAPPED,                     "the resource is not mapped", "") \
+  X(212, CUDA_ERROR_NOT_MAPPED_AS_ARRAY,            "the resource is not mapped as an array", "") \
+  X(213, CUDA_ERROR_NOT_MAPPED_AS_POINTER,          "the resource is not mapped as a pointer", "") \
   X(214, CUDA_ERROR_ECC_UNCORRECTABLE,              "the device's memory reported an error that it cannot correct", "reset the GPU or reboot; replace it if this repeats") \
+  X(215, CUDA_ERROR_UNSUPPORTED_LIMIT,              "the device does not have this limit", "") \
+  X(216, CUDA_ERROR_CONTEXT_ALREADY_IN_USE,         "the context is used by another thread", "") \
+  X(217, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED,        "the devices cannot access each other", "copy through the host instead") \
   X(218, CUDA_ERROR_INVALID_PTX,                    "the PTX did not compile", "") \
+  X(219, CUDA_ERROR_INVALID_GRAPHICS_CONTEXT,       "the graphics context is not valid", "") \
+  X(220, CUDA_ERROR_NVLINK_UNCORRECTABLE,           "an NVLink error that cannot be corrected", "") \
+  X(221, CUDA_ERROR_JIT_COMPILER_NOT_FOUND,         "the PTX compiler was not found", "") \
   X(222, CUDA_ERROR_UNSUPPORTED_PTX_VERSION,        "the PTX is newer than the driver", "update the driver, or use an older toolkit") \
+  X(223, CUDA_ERROR_JIT_COMPILATION_DISABLED,       "PTX compilation is switched off", "unset CUDA_DISABLE_PTX_JIT") \
+  X(224, CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY,      "the device does not support this execution affinity", "") \
+  X(225, CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC,       "the code synchronises from the device, which is not supported", "") \
+  X(226, CUDA_ERROR_CONTAINED,                      "an error of the GPU was contained", "start a new process") \
   X(300, CUDA_ERROR_INVALID_SOURCE,                 "the device kernel source is invalid", "") \
   X(301, CUDA_ERROR_FILE_NOT_FOUND,                 "the file was not found", "") \
+  X(302, CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND, "a shared object lacks a symbol", "") \
+  X(303, CUDA_ERROR_SHARED_OBJECT_INIT_FAILED,      "a shared object could not be initialised", "") \
   X(304, CUDA_ERROR_OPERATING_SYSTEM,               "an operating system call failed", "") \
   X(400, CUDA_ERROR_INVALID_HANDLE,                 "a handle is not valid, or belongs to a destroyed context", "") \
+  X(401, CUDA_ERROR_ILLEGAL_STATE,                  "an object is not in the state that the operation needs", "") \
+  X(402, CUDA_ERROR_LOSSY_QUERY,                    "the query would lose information", "") \
   X(500, CUDA_ERROR_NOT_FOUND,                      "the named symbol was not found", "") \
   X(600, CUDA_ERROR_NOT_READY,                      "the work has not finished yet", "synchronise first") \
   X(700, CUDA_ERROR_ILLEGAL_ADDRESS,                "a kernel accessed memory outside of any allocation", "check the kernel's index against the array's length; the context is unusable until it is reset") \
   X(701, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,        "the launch needs more registers or memory than the device has", "use a smaller block") \
   X(702, CUDA_ERROR_LAUNCH_TIMEOUT,                 "the kernel ran longer than the time limit", "") \
+  X(703, CUDA_ERROR_LAUNCH_INCOMPATIBLE_TEXTURING,  "the launch uses an incompatible texturing mode", "") \
+  X(704, CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED,    "peer access is enabled already", "") \
+  X(705, CUDA_ERROR_PEER_ACCESS_NOT_ENABLED,        "peer access was not enabled", "") \
+  X(708, CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE,         "the primary context is active already", "set its flags before it is retained") \
   X(709, CUDA_ERROR_CONTEXT_IS_DESTROYED,           "the context was destroyed", "") \
   X(710, CUDA_ERROR_ASSERT,                         "a device-side assert failed", "") \
+  X(711, CUDA_ERROR_TOO_MANY_PEERS,                 "no room for another peer", "") \
+  X(712, CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, "the host memory is registered already", "") \
+  X(713, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED,     "the host memory was not registered", "") \
   X(714, CUDA_ERROR_HARDWARE_STACK_ERROR,           "a kernel overran its stack", "") \
   X(715, CUDA_ERROR_ILLEGAL_INSTRUCTION,            "a kernel executed an illegal instruction", "") \
   X(716, CUDA_ERROR_MISALIGNED_ADDRESS,             "a kernel accessed memory at an address that is not aligned", "") \
@@ -69,14 +119,37 @@ namespace td::cuda {
   X(718, CUDA_ERROR_INVALID_PC,                     "a kernel jumped to an invalid address", "") \
   X(719, CUDA_ERROR_LAUNCH_FAILED,                  "a kernel failed while running", "the context is unusable until it is reset") \
   X(720, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,   "a cooperative launch has more blocks than can be resident", "use fewer blocks") \
+  X(721, CUDA_ERROR_TENSOR_MEMORY_LEAK,             "a kernel ended without giving back tensor memory", "") \
   X(800, CUDA_ERROR_NOT_PERMITTED,                  "the operation is not permitted", "") \
   X(801, CUDA_ERROR_NOT_SUPPORTED,                  "the operation is not supported on this device or driver", "") \
   X(802, CUDA_ERROR_SYSTEM_NOT_READY,               "the system is not ready to run CUDA", "on a machine with NVSwitch, start the fabric manager of the driver's version") \
   X(803, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH,         "the driver's kernel module and its libraries are of different versions", "reboot, or reload the kernel module") \
   X(804, CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, "a forward-compatibility libcuda was loaded on a GPU that may not use it", "take the compat folder out of LD_LIBRARY_PATH, or update the driver") \
   X(805, CUDA_ERROR_MPS_CONNECTION_FAILED,          "the MPS server cannot be reached", "start the MPS daemon, or unset CUDA_MPS_PIPE_DIRECTORY") \
+  X(806, CUDA_ERROR_MPS_RPC_FAILURE,                "the MPS server cannot be talked to", "") \
+  X(807, CUDA_ERROR_MPS_SERVER_NOT_READY,           "the MPS server is not ready", "") \
+  X(808, CUDA_ERROR_MPS_MAX_CLIENTS_REACHED,        "the MPS server has too many clients", "") \
+  X(809, CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED,    "the device has too many MPS connections", "") \
+  X(810, CUDA_ERROR_MPS_CLIENT_TERMINATED,          "the MPS server ended this client", "") \
+  X(811, CUDA_ERROR_CDP_NOT_SUPPORTED,              "launches from kernels are not supported", "") \
+  X(812, CUDA_ERROR_CDP_VERSION_MISMATCH,           "the device runtime has another version", "") \
   X(900, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,     "the operation is not permitted while a stream is captured", "") \
+  X(901, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,     "an earlier error has spoilt the capture", "end the capture and begin again") \
+  X(902, CUDA_ERROR_STREAM_CAPTURE_MERGE,           "the operation would join two captures", "") \
+  X(903, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED,       "the stream did not begin this capture", "end the capture in the stream that began it") \
+  X(904, CUDA_ERROR_STREAM_CAPTURE_UNJOINED,        "a stream that was captured along was not joined", "let the first stream wait for an event of it") \
+  X(905, CUDA_ERROR_STREAM_CAPTURE_ISOLATION,       "a dependency would reach out of the captured work", "") \
   X(906, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,        "the operation would depend on the capturing legacy stream", "") \
+  X(907, CUDA_ERROR_CAPTURED_EVENT,                 "the event was recorded in a captured stream", "") \
+  X(908, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD,    "the capture was begun by another thread", "end it there, or capture in relaxed mode") \
+  X(909, CUDA_ERROR_TIMEOUT,                        "a time limit has passed", "") \
+  X(910, CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,      "the executable graph cannot be changed in this way", "instantiate the graph anew") \
+  X(911, CUDA_ERROR_EXTERNAL_DEVICE,                "a device outside of CUDA failed", "") \
+  X(912, CUDA_ERROR_INVALID_CLUSTER_SIZE,           "the cluster has an invalid size", "") \
+  X(913, CUDA_ERROR_FUNCTION_NOT_LOADED,            "the function is not loaded", "") \
+  X(914, CUDA_ERROR_INVALID_RESOURCE_TYPE,          "the resource has the wrong type", "") \
+  X(915, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION, "the resource is not configured for this", "") \
+  X(916, CUDA_ERROR_KEY_ROTATION,                   "the key rotation of a protected GPU failed", "") \
   X(999, CUDA_ERROR_UNKNOWN,                        "an unknown internal error", "")
 // clang-format on
 
@@ -86,108 +159,6 @@ enum Result : int {
 #undef TD_ROW
 };
 
-// CUdevice_attribute.
-enum DeviceAttribute : int {
-  MAX_THREADS_PER_BLOCK = 1,
-  MAX_BLOCK_DIM_X = 2,
-  MAX_BLOCK_DIM_Y = 3,
-  MAX_BLOCK_DIM_Z = 4,
-  MAX_GRID_DIM_X = 5,
-  MAX_GRID_DIM_Y = 6,
-  MAX_GRID_DIM_Z = 7,
-  MAX_SHARED_MEMORY_PER_BLOCK = 8,
-  TOTAL_CONSTANT_MEMORY = 9,
-  WARP_SIZE = 10,
-  MAX_PITCH = 11,
-  MAX_REGISTERS_PER_BLOCK = 12,
-  CLOCK_RATE = 13,
-  TEXTURE_ALIGNMENT = 14,
-  GPU_OVERLAP = 15,
-  MULTIPROCESSOR_COUNT = 16,
-  KERNEL_EXEC_TIMEOUT = 17,
-  INTEGRATED = 18,
-  CAN_MAP_HOST_MEMORY = 19,
-  COMPUTE_MODE = 20,
-  CONCURRENT_KERNELS = 31,
-  ECC_ENABLED = 32,
-  PCI_BUS_ID = 33,
-  PCI_DEVICE_ID = 34,
-  MEMORY_CLOCK_RATE = 36,
-  GLOBAL_MEMORY_BUS_WIDTH = 37,
-  L2_CACHE_SIZE = 38,
-  MAX_THREADS_PER_MULTIPROCESSOR = 39,
-  ASYNC_ENGINE_COUNT = 40,
-  UNIFIED_ADDRESSING = 41,
-  PCI_DOMAIN_ID = 50,
-  COMPUTE_CAPABILITY_MAJOR = 75,
-  COMPUTE_CAPABILITY_MINOR = 76,
-  STREAM_PRIORITIES_SUPPORTED = 78,
-  MAX_SHARED_MEMORY_PER_MULTIPROCESSOR = 81,
-  MAX_REGISTERS_PER_MULTIPROCESSOR = 82,
-  MANAGED_MEMORY = 83,
-  COOPERATIVE_LAUNCH = 95,
-  MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
-  MAX_BLOCKS_PER_MULTIPROCESSOR = 106,
-  RESERVED_SHARED_MEMORY_PER_BLOCK = 111,
-  MEMORY_POOLS_SUPPORTED = 115,
-};
-
-// CUfunction_attribute.
-enum FunctionAttribute : int {
-  FUNC_MAX_THREADS_PER_BLOCK = 0,
-  FUNC_SHARED_SIZE_BYTES = 1,
-  FUNC_CONST_SIZE_BYTES = 2,
-  FUNC_LOCAL_SIZE_BYTES = 3,
-  FUNC_NUM_REGS = 4,
-  FUNC_PTX_VERSION = 5,
-  FUNC_BINARY_VERSION = 6,
-  FUNC_CACHE_MODE_CA = 7,
-  FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
-  FUNC_PREFERRED_SHARED_MEMORY_CARVEOUT = 9,
-};
-
-// CUjit_option.
-enum JitOption : int {
-  JIT_INFO_LOG_BUFFER = 3,
-  JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4,
-  JIT_ERROR_LOG_BUFFER = 5,
-  JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
-};
-
-// CUlimit.
-enum Limit : int {
-  LIMIT_STACK_SIZE = 0,
-  LIMIT_PRINTF_FIFO_SIZE = 1,
-  LIMIT_MALLOC_HEAP_SIZE = 2,
-};
-
-// CUpointer_attribute.
-enum PointerAttribute : int {
-  POINTER_CONTEXT = 1,
-  POINTER_MEMORY_TYPE = 2,
-  POINTER_DEVICE_POINTER = 3,
-  POINTER_HOST_POINTER = 4,
-  POINTER_IS_MANAGED = 8,
-  POINTER_DEVICE_ORDINAL = 9,
-};
-enum MemoryType : int { MEMORYTYPE_HOST = 1, MEMORYTYPE_DEVICE = 2 };
-
-// Flags.
-enum StreamFlags : unsigned { STREAM_DEFAULT = 0, STREAM_NON_BLOCKING = 1 };
-enum EventFlags : unsigned { EVENT_DEFAULT = 0, EVENT_BLOCKING_SYNC = 1, EVENT_DISABLE_TIMING = 2 };
-enum HostAllocFlags : unsigned {
-  HOSTALLOC_PORTABLE = 1,
-  HOSTALLOC_DEVICEMAP = 2,
-  HOSTALLOC_WRITECOMBINED = 4
-};
-
-// Markers of cuLaunchKernel's `extra` list.
-inline void* const LAUNCH_PARAM_END = nullptr;
-inline void* const LAUNCH_PARAM_BUFFER_POINTER = reinterpret_cast<void*>(1);
-inline void* const LAUNCH_PARAM_BUFFER_SIZE = reinterpret_cast<void*>(2);
-
-// Special stream handles.
-inline CUstream const STREAM_LEGACY = reinterpret_cast<CUstream>(1);
-inline CUstream const STREAM_PER_THREAD = reinterpret_cast<CUstream>(2);
-
 }  // namespace td::cuda
+
+#include "base/cuda_enums.h"

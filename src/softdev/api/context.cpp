@@ -1,24 +1,50 @@
-// Primary contexts and the current context.
+// Floating contexts, the calling thread's stack of contexts, and what is asked of a context.
 #include "softdev/run/context.h"
+
+#include <algorithm>
 
 #include "softdev/api/guard.h"
 #include "softdev/api/soft_api.h"
-#include "softdev/run/print.h"
 
 using namespace td::softdev;
 using namespace td::cuda;
 
 namespace {
 
-bool is_context(CUcontext context) {
-  for (int device = 0; device < device_count(); ++device)
-    if (context == &context_of(device)) return true;
-  return false;
+constexpr unsigned kApiVersion = 3020;
+
+CUresult create(CUcontext* context, unsigned flags, CUdevice device) {
+  return guarded_call([&]() -> CUresult {
+    if (!context || !valid_context_flags(flags)) return CUDA_ERROR_INVALID_VALUE;
+    if (!valid_device(device)) return CUDA_ERROR_INVALID_DEVICE;
+    Context& made = create_context(device);
+    made.flags = flags;
+    made.references = 1;
+    context_stack().push_back(&made);
+    *context = &made;
+    return CUDA_SUCCESS;
+  });
 }
 
-CUresult for_device(CUdevice device, const auto& body) {
+CUresult destroy(Context& context) {
+  {
+    std::lock_guard lock(context.mutex);
+    if (!context.active) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    context.active = false;
+  }
+  auto& stack = context_stack();
+  if (!stack.empty() && stack.back() == &context) stack.pop_back();
+  context.reset();
+  return CUDA_SUCCESS;
+}
+
+// Runs body(context) for a context named by its handle; null is the current one.
+CUresult of_context(CUcontext handle, const auto& body) {
   return guarded_call([&]() -> CUresult {
-    return valid_device(device) ? body(context_of(device)) : CUDA_ERROR_INVALID_DEVICE;
+    Context* context = handle ? handle : current_context();
+    if (!context || !is_context(context)) return CUDA_ERROR_INVALID_CONTEXT;
+    if (!context->active) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return body(*context);
   });
 }
 
@@ -26,54 +52,53 @@ CUresult for_device(CUdevice device, const auto& body) {
 
 extern "C" {
 
-CUresult td_soft_cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
-  return for_device(device, [&](Context& primary) -> CUresult {
-    if (!context) return CUDA_ERROR_INVALID_VALUE;
-    std::lock_guard lock(primary.mutex);
-    ++primary.references;
-    primary.active = true;
-    *context = &primary;
+CUresult td_soft_cuCtxCreate_v2(CUcontext* context, unsigned flags, CUdevice device) {
+  return create(context, flags, device);
+}
+CUresult td_soft_cuCtxCreate_v3(CUcontext* context, CUexecAffinityParam*, int count, unsigned flags,
+                                CUdevice device) {
+  return count > 0 ? CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY : create(context, flags, device);
+}
+CUresult td_soft_cuCtxCreate_v4(CUcontext* context, CUctxCreateParams* params, unsigned flags,
+                                CUdevice device) {
+  if (params && params->numExecAffinityParams > 0) return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+  if (params && params->cigParams) return CUDA_ERROR_NOT_SUPPORTED;
+  return create(context, flags, device);
+}
+
+CUresult td_soft_cuCtxDestroy_v2(CUcontext context) {
+  return guarded_call([&]() -> CUresult {
+    if (!is_context(context) || context->primary) return CUDA_ERROR_INVALID_CONTEXT;
+    return destroy(*context);
+  });
+}
+
+// The usage count of old programs: attaching adds one use of the current context.
+CUresult td_soft_cuCtxAttach(CUcontext* context, unsigned flags) {
+  return in_context([&](Context& current) -> CUresult {
+    if (!context || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    std::lock_guard lock(current.mutex);
+    ++current.references;
+    *context = &current;
     return CUDA_SUCCESS;
   });
 }
 
-CUresult td_soft_cuDevicePrimaryCtxRelease_v2(CUdevice device) {
-  return for_device(device, [&](Context& primary) -> CUresult {
+CUresult td_soft_cuCtxDetach(CUcontext context) {
+  return in_context([&](Context& current) -> CUresult {
+    if (context != &current || current.primary) return CUDA_ERROR_INVALID_CONTEXT;
     {
-      std::lock_guard lock(primary.mutex);
-      if (primary.references == 0) return CUDA_ERROR_INVALID_CONTEXT;
-      if (--primary.references > 0) return CUDA_SUCCESS;
-      primary.active = false;
+      std::lock_guard lock(current.mutex);
+      if (--current.references > 0) return CUDA_SUCCESS;
     }
-    primary.reset();
-    return CUDA_SUCCESS;
-  });
-}
-
-// As on a GPU, the context is unusable until it is retained again; earlier retains still want their
-// releases.
-CUresult td_soft_cuDevicePrimaryCtxReset_v2(CUdevice device) {
-  return for_device(device, [&](Context& primary) -> CUresult {
-    {
-      std::lock_guard lock(primary.mutex);
-      primary.active = false;
-    }
-    primary.reset();
-    return CUDA_SUCCESS;
-  });
-}
-
-CUresult td_soft_cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
-  return for_device(device, [&](Context& primary) -> CUresult {
-    if (flags) *flags = 0;
-    if (active) *active = primary.active.load();
-    return CUDA_SUCCESS;
+    return destroy(current);
   });
 }
 
 CUresult td_soft_cuCtxPushCurrent_v2(CUcontext context) {
   return guarded_call([&]() -> CUresult {
     if (!is_context(context)) return CUDA_ERROR_INVALID_CONTEXT;
+    if (!context->primary && !context->active) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     context_stack().push_back(context);
     return CUDA_SUCCESS;
   });
@@ -91,8 +116,10 @@ CUresult td_soft_cuCtxPopCurrent_v2(CUcontext* context) {
 
 CUresult td_soft_cuCtxSetCurrent(CUcontext context) {
   return guarded_call([&]() -> CUresult {
-    if (context && !is_context(context)) return CUDA_ERROR_INVALID_CONTEXT;
     auto& stack = context_stack();
+    if (context && !stack.empty() && stack.back() == context) return CUDA_SUCCESS;
+    if (context && !is_context(context)) return CUDA_ERROR_INVALID_CONTEXT;
+    if (context && !context->primary && !context->active) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (!stack.empty()) stack.pop_back();
     if (context) stack.push_back(context);
     return CUDA_SUCCESS;
@@ -117,54 +144,61 @@ CUresult td_soft_cuCtxGetDevice(CUdevice* device) {
   });
 }
 
+CUresult td_soft_cuCtxGetDevice_v2(CUdevice* device, CUcontext handle) {
+  return of_context(handle, [&](Context& context) -> CUresult {
+    if (!device) return CUDA_ERROR_INVALID_VALUE;
+    *device = context.device;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult td_soft_cuCtxGetFlags(unsigned* flags) {
+  return in_context([&](Context& context) -> CUresult {
+    if (!flags) return CUDA_ERROR_INVALID_VALUE;
+    *flags = context.flags;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult td_soft_cuCtxSetFlags(unsigned flags) {
+  return in_context([&](Context& context) -> CUresult {
+    if (!valid_context_flags(flags)) return CUDA_ERROR_INVALID_VALUE;
+    context.flags = flags;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult td_soft_cuCtxGetId(CUcontext handle, unsigned long long* id) {
+  return of_context(handle, [&](Context& context) -> CUresult {
+    if (!id) return CUDA_ERROR_INVALID_VALUE;
+    *id = context.id;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult td_soft_cuCtxGetApiVersion(CUcontext handle, unsigned* version) {
+  return of_context(handle, [&](Context&) -> CUresult {
+    if (!version) return CUDA_ERROR_INVALID_VALUE;
+    *version = kApiVersion;
+    return CUDA_SUCCESS;
+  });
+}
+
 CUresult td_soft_cuCtxSynchronize() {
   return in_context([](Context& context) { return context.synchronize(); });
 }
 
-// Stacks are sized by the compiler; what is set for them is only remembered.
-CUresult td_soft_cuCtxSetLimit(CUlimit limit, std::size_t value) {
-  return in_context([&](Context& context) -> CUresult {
-    switch (limit) {
-      case LIMIT_STACK_SIZE:
-        context.stack_limit = value;
-        return CUDA_SUCCESS;
-      case LIMIT_PRINTF_FIFO_SIZE:
-        context.prints().set_capacity(value);
-        return CUDA_SUCCESS;
-      case LIMIT_MALLOC_HEAP_SIZE:
-        // As on a GPU: not after a kernel has used the heap.
-        if (context.heap.in_use()) return CUDA_ERROR_INVALID_VALUE;
-        context.heap_limit = value;
-        return CUDA_SUCCESS;
-      default:
-        return limit >= 0 && limit <= 7 ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
-    }
-  });
-}
-
-CUresult td_soft_cuCtxGetLimit(std::size_t* value, CUlimit limit) {
-  return in_context([&](Context& context) -> CUresult {
-    if (!value) return CUDA_ERROR_INVALID_VALUE;
-    switch (limit) {
-      case LIMIT_STACK_SIZE:
-        *value = context.stack_limit;
-        return CUDA_SUCCESS;
-      case LIMIT_PRINTF_FIFO_SIZE:
-        *value = context.prints().capacity();
-        return CUDA_SUCCESS;
-      case LIMIT_MALLOC_HEAP_SIZE:
-        *value = context.heap_limit;
-        return CUDA_SUCCESS;
-      default:
-        return limit >= 0 && limit <= 7 ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
-    }
+CUresult td_soft_cuCtxSynchronize_v2(CUcontext handle) {
+  return of_context(handle, [](Context& context) -> CUresult {
+    if (CUresult error = context.error) return error;
+    return context.synchronize();
   });
 }
 
 CUresult td_soft_cuCtxGetStreamPriorityRange(int* least, int* greatest) {
   return in_context([&](Context&) -> CUresult {
     if (least) *least = 0;
-    if (greatest) *greatest = 0;
+    if (greatest) *greatest = kGreatestPriority;
     return CUDA_SUCCESS;
   });
 }

@@ -134,6 +134,70 @@ CUresult td_soft_cuDeviceGetPCIBusId(char* id, int length, CUdevice device) {
   });
 }
 
+CUresult td_soft_cuDeviceGetByPCIBusId(CUdevice* device, const char* id) {
+  return guarded_call([&]() -> CUresult {
+    if (!device || !id) return CUDA_ERROR_INVALID_VALUE;
+    unsigned domain = 0, bus = 0, slot = 0, function = 0;
+    if (std::sscanf(id, "%x:%x:%x.%x", &domain, &bus, &slot, &function) < 3)
+      return CUDA_ERROR_INVALID_VALUE;
+    if (domain != 0xffff || slot != 0 || function != 0 || !valid_device(static_cast<int>(bus)))
+      return CUDA_ERROR_INVALID_DEVICE;
+    *device = static_cast<int>(bus);
+    return CUDA_SUCCESS;
+  });
+}
+
+// Windows's name for an adapter.
+CUresult td_soft_cuDeviceGetLuid(char* luid, unsigned* node_mask, CUdevice device) {
+  return guarded_call([&]() -> CUresult {
+    if (!luid || !node_mask) return CUDA_ERROR_INVALID_VALUE;
+    return valid_device(device) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_DEVICE;
+  });
+}
+
+CUresult td_soft_cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
+  return guarded_call([&]() -> CUresult {
+    if (!major || !minor) return CUDA_ERROR_INVALID_VALUE;
+    if (!valid_device(device)) return CUDA_ERROR_INVALID_DEVICE;
+    device_attribute(COMPUTE_CAPABILITY_MAJOR, major);
+    device_attribute(COMPUTE_CAPABILITY_MINOR, minor);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult td_soft_cuDeviceGetProperties(CUdevprop* out, CUdevice device) {
+  return guarded_call([&]() -> CUresult {
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    if (!valid_device(device)) return CUDA_ERROR_INVALID_DEVICE;
+    auto get = [](int attribute) {
+      int value = 0;
+      device_attribute(attribute, &value);
+      return value;
+    };
+    *out = {get(MAX_THREADS_PER_BLOCK),
+            {get(MAX_BLOCK_DIM_X), get(MAX_BLOCK_DIM_Y), get(MAX_BLOCK_DIM_Z)},
+            {get(MAX_GRID_DIM_X), get(MAX_GRID_DIM_Y), get(MAX_GRID_DIM_Z)},
+            get(MAX_SHARED_MEMORY_PER_BLOCK),
+            get(TOTAL_CONSTANT_MEMORY),
+            get(WARP_SIZE),
+            get(MAX_PITCH),
+            get(MAX_REGISTERS_PER_BLOCK),
+            get(CLOCK_RATE),
+            get(TEXTURE_ALIGNMENT)};
+    return CUDA_SUCCESS;
+  });
+}
+
+// No part of a device can be set aside.
+CUresult td_soft_cuDeviceGetExecAffinitySupport(int* supported, int type, CUdevice device) {
+  return guarded_call([&]() -> CUresult {
+    if (!supported || type != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (!valid_device(device)) return CUDA_ERROR_INVALID_DEVICE;
+    *supported = 0;
+    return CUDA_SUCCESS;
+  });
+}
+
 const char* td_soft_last_fault() {
   static thread_local std::string text;
   text = last_fault();

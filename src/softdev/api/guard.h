@@ -41,13 +41,22 @@ CUresult in_context(const Body& body) {
   });
 }
 
-// Runs body(context, stream) for a handle of a stream of the current context.
+// Runs body(context, stream) for the handle of a stream, with the stream's own context, which may
+// be another one than the current one.
 template <class Body>
 CUresult in_stream(CUstream handle, const Body& body) {
   return in_context([&](Context& context) -> CUresult {
     CUstream stream = context.resolve(handle);
-    return stream ? body(context, *stream) : static_cast<CUresult>(cuda::CUDA_ERROR_INVALID_HANDLE);
+    if (!stream) return cuda::CUDA_ERROR_INVALID_HANDLE;
+    Context& owner = *stream->context;
+    if (CUresult error = owner.error.load(std::memory_order_acquire)) return error;
+    return body(owner, *stream);
   });
+}
+
+inline bool valid_context_flags(unsigned flags) {
+  unsigned policy = flags & cuda::CTX_SCHED_MASK;
+  return !(flags & ~cuda::CTX_FLAGS_MASK) && (policy & (policy - 1)) == 0;
 }
 
 inline bool valid_device(CUdevice device) { return device >= 0 && device < device_count(); }

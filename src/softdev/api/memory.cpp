@@ -1,69 +1,36 @@
-// Device memory, page-locked host memory, copies and fills.
+// Device memory, page-locked host memory, registered host memory.
 #include "softdev/run/memory.h"
 
 #include "softdev/api/guard.h"
 #include "softdev/api/soft_api.h"
-#include "softdev/run/transfer.h"
 
 using namespace td::softdev;
 using namespace td::cuda;
 
 namespace {
 
-// Device functions take addresses of device memory and of page-locked host memory (unified
-// addressing).
-bool usable(CUdeviceptr address, std::size_t bytes) { return Arena::get().holds(address, bytes); }
+constexpr std::size_t kPitchAlignment = 512;
 
-void* pointer(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
-
-CUresult copy(Context& context, CUstream_st& stream, void* to, const void* from, std::size_t bytes,
-              bool synchronous) {
-  if (bytes == 0) return CUDA_SUCCESS;
-  if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
-  return enqueue_copy(context, stream, to, from, bytes, synchronous);
+CUresult allocate(Context& context, MemoryKind kind, std::size_t bytes, unsigned flags,
+                  std::uintptr_t* address) {
+  Allocation like{
+      .bytes = bytes, .device = context.device, .kind = kind, .context = &context, .flags = flags};
+  return Arena::get().allocate(like, 1, address);
 }
 
-CUresult to_device(CUdeviceptr destination, const void* source, std::size_t bytes, CUstream handle,
-                   bool synchronous) {
-  return in_stream(handle, [&](Context& context, CUstream_st& stream) -> CUresult {
-    if (!usable(destination, bytes)) return CUDA_ERROR_INVALID_VALUE;
-    bool pinned =
-        !synchronous && Arena::get().host_holds(reinterpret_cast<std::uintptr_t>(source), bytes);
-    if (synchronous || pinned)
-      return copy(context, stream, pointer(destination), source, bytes, synchronous);
-    return bytes ? enqueue_pageable_upload(context, stream, pointer(destination), source, bytes)
-                 : CUDA_SUCCESS;
+CUresult allocate_host(void** address, std::size_t bytes, unsigned flags) {
+  return in_context([&](Context& context) -> CUresult {
+    if (!address || bytes == 0 || (flags & ~7u)) return CUDA_ERROR_INVALID_VALUE;
+    std::uintptr_t at = 0;
+    CUresult result = allocate(context, MemoryKind::host, bytes, flags, &at);
+    if (result == CUDA_SUCCESS) *address = reinterpret_cast<void*>(at);
+    return result;
   });
 }
 
-// To pageable memory CUDA returns when the data are there, so an asynchronous copy waits as well.
-CUresult to_host(void* destination, CUdeviceptr source, std::size_t bytes, CUstream handle,
-                 bool synchronous) {
-  return in_stream(handle, [&](Context& context, CUstream_st& stream) -> CUresult {
-    if (!usable(source, bytes)) return CUDA_ERROR_INVALID_VALUE;
-    bool pinned = !synchronous &&
-                  Arena::get().host_holds(reinterpret_cast<std::uintptr_t>(destination), bytes);
-    return copy(context, stream, destination, pointer(source), bytes, !pinned);
-  });
-}
-
-CUresult within_device(CUdeviceptr destination, CUdeviceptr source, std::size_t bytes,
-                       CUstream handle) {
-  return in_stream(handle, [&](Context& context, CUstream_st& stream) -> CUresult {
-    if (!usable(destination, bytes) || !usable(source, bytes)) return CUDA_ERROR_INVALID_VALUE;
-    return copy(context, stream, pointer(destination), pointer(source), bytes, false);
-  });
-}
-
-template <class T>
-CUresult fill(CUdeviceptr destination, T value, std::size_t count, CUstream handle) {
-  return in_stream(handle, [&](Context& context, CUstream_st& stream) -> CUresult {
-    if (count > SIZE_MAX / sizeof(T) || destination % sizeof(T) != 0)
-      return CUDA_ERROR_INVALID_VALUE;
-    if (!usable(destination, count * sizeof(T))) return CUDA_ERROR_INVALID_VALUE;
-    if (count) enqueue_fill(context, stream, pointer(destination), value, count);
-    return CUDA_SUCCESS;
-  });
+// The allocation that starts at the address and is of a kind that `wanted` accepts.
+bool starts_at(std::uintptr_t address, Allocation* out, bool (*wanted)(const Allocation&)) {
+  return Arena::get().find(address, out) && out->base == address && wanted(*out);
 }
 
 }  // namespace
@@ -82,7 +49,35 @@ CUresult td_soft_cuMemAlloc_v2(CUdeviceptr* address, std::size_t bytes) {
   return in_context([&](Context& context) -> CUresult {
     if (!address || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
     std::uintptr_t at = 0;
-    CUresult result = Arena::get().allocate(context.device, bytes, 1, &at);
+    CUresult result = allocate(context, MemoryKind::device, bytes, 0, &at);
+    if (result == CUDA_SUCCESS) *address = at;
+    return result;
+  });
+}
+
+CUresult td_soft_cuMemAllocPitch_v2(CUdeviceptr* address, std::size_t* pitch, std::size_t width,
+                                    std::size_t height, unsigned element) {
+  return in_context([&](Context& context) -> CUresult {
+    if (!address || !pitch || width == 0 || height == 0) return CUDA_ERROR_INVALID_VALUE;
+    if (element != 4 && element != 8 && element != 16) return CUDA_ERROR_INVALID_VALUE;
+    if (width > SIZE_MAX / 2 || height > SIZE_MAX / 2 / (width + kPitchAlignment))
+      return CUDA_ERROR_OUT_OF_MEMORY;
+    std::size_t row = (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
+    std::uintptr_t at = 0;
+    CUresult result = allocate(context, MemoryKind::device, row * height, 0, &at);
+    if (result != CUDA_SUCCESS) return result;
+    *address = at;
+    *pitch = row;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult td_soft_cuMemAllocManaged(CUdeviceptr* address, std::size_t bytes, unsigned flags) {
+  return in_context([&](Context& context) -> CUresult {
+    if (!address || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+    if (flags != ATTACH_GLOBAL && flags != ATTACH_HOST) return CUDA_ERROR_INVALID_VALUE;
+    std::uintptr_t at = 0;
+    CUresult result = allocate(context, MemoryKind::managed, bytes, flags, &at);
     if (result == CUDA_SUCCESS) *address = at;
     return result;
   });
@@ -93,9 +88,10 @@ CUresult td_soft_cuMemFree_v2(CUdeviceptr address) {
   return in_context([&](Context& context) -> CUresult {
     if (address == 0) return CUDA_SUCCESS;
     Allocation allocation;
-    if (!Arena::get().find(address, &allocation) || allocation.base != address || allocation.host)
+    if (!starts_at(address, &allocation, [](const Allocation& a) { return !a.on_host(); }))
       return CUDA_ERROR_INVALID_VALUE;
     if (CUresult error = context.synchronize()) return error;
+    if (allocation.context && allocation.context != &context) allocation.context->synchronize();
     return Arena::get().free(address);
   });
 }
@@ -111,14 +107,11 @@ CUresult td_soft_cuMemGetAddressRange_v2(CUdeviceptr* base, std::size_t* bytes,
   });
 }
 
+CUresult td_soft_cuMemAllocHost_v2(void** address, std::size_t bytes) {
+  return allocate_host(address, bytes, 0);
+}
 CUresult td_soft_cuMemHostAlloc(void** address, std::size_t bytes, unsigned flags) {
-  return in_context([&](Context& context) -> CUresult {
-    if (!address || bytes == 0 || (flags & ~7u)) return CUDA_ERROR_INVALID_VALUE;
-    std::uintptr_t at = 0;
-    CUresult result = Arena::get().allocate_host(context.device, bytes, &at);
-    if (result == CUDA_SUCCESS) *address = reinterpret_cast<void*>(at);
-    return result;
-  });
+  return allocate_host(address, bytes, flags);
 }
 
 CUresult td_soft_cuMemFreeHost(void* address) {
@@ -126,10 +119,10 @@ CUresult td_soft_cuMemFreeHost(void* address) {
     if (!address) return CUDA_SUCCESS;
     Allocation allocation;
     auto at = reinterpret_cast<std::uintptr_t>(address);
-    if (!Arena::get().find(at, &allocation) || allocation.base != at || !allocation.host)
+    if (!starts_at(at, &allocation, [](const Allocation& a) { return a.kind == MemoryKind::host; }))
       return CUDA_ERROR_INVALID_VALUE;
     if (CUresult error = context.synchronize()) return error;
-    return Arena::get().free_host(at);
+    return Arena::get().free(at);
   });
 }
 
@@ -142,72 +135,41 @@ CUresult td_soft_cuMemHostGetDevicePointer_v2(CUdeviceptr* address, void* host, 
   });
 }
 
-CUresult td_soft_cuPointerGetAttribute(void* value, CUpointer_attribute attribute,
-                                       CUdeviceptr address) {
+// All host memory is mapped, whether it was asked for or not.
+CUresult td_soft_cuMemHostGetFlags(unsigned* flags, void* host) {
   return in_context([&](Context&) -> CUresult {
     Allocation allocation;
-    if (!value || !Arena::get().find(address, &allocation)) return CUDA_ERROR_INVALID_VALUE;
-    switch (attribute) {
-      case POINTER_CONTEXT:
-        *static_cast<CUcontext*>(value) = &context_of(allocation.device);
-        return CUDA_SUCCESS;
-      case POINTER_MEMORY_TYPE:
-        *static_cast<unsigned*>(value) = allocation.host ? MEMORYTYPE_HOST : MEMORYTYPE_DEVICE;
-        return CUDA_SUCCESS;
-      case POINTER_DEVICE_POINTER:
-        *static_cast<CUdeviceptr*>(value) = address;
-        return CUDA_SUCCESS;
-      case POINTER_HOST_POINTER:
-        if (!allocation.host) return CUDA_ERROR_INVALID_VALUE;
-        *static_cast<void**>(value) = pointer(address);
-        return CUDA_SUCCESS;
-      case POINTER_IS_MANAGED:
-        *static_cast<unsigned*>(value) = 0;
-        return CUDA_SUCCESS;
-      case POINTER_DEVICE_ORDINAL:
-        *static_cast<int*>(value) = allocation.device;
-        return CUDA_SUCCESS;
-      default:
-        return CUDA_ERROR_NOT_SUPPORTED;
-    }
+    if (!flags || !Arena::get().find(reinterpret_cast<std::uintptr_t>(host), &allocation) ||
+        allocation.kind != MemoryKind::host)
+      return CUDA_ERROR_INVALID_VALUE;
+    *flags = allocation.flags | HOSTALLOC_DEVICEMAP;
+    return CUDA_SUCCESS;
   });
 }
 
-CUresult td_soft_cuMemcpyHtoD_v2(CUdeviceptr destination, const void* source, std::size_t bytes) {
-  return to_device(destination, source, bytes, nullptr, true);
-}
-CUresult td_soft_cuMemcpyDtoH_v2(void* destination, CUdeviceptr source, std::size_t bytes) {
-  return to_host(destination, source, bytes, nullptr, true);
-}
-CUresult td_soft_cuMemcpyDtoD_v2(CUdeviceptr destination, CUdeviceptr source, std::size_t bytes) {
-  return within_device(destination, source, bytes, nullptr);
-}
-CUresult td_soft_cuMemcpyHtoDAsync_v2(CUdeviceptr destination, const void* source,
-                                      std::size_t bytes, CUstream stream) {
-  return to_device(destination, source, bytes, stream, false);
-}
-CUresult td_soft_cuMemcpyDtoHAsync_v2(void* destination, CUdeviceptr source, std::size_t bytes,
-                                      CUstream stream) {
-  return to_host(destination, source, bytes, stream, false);
-}
-CUresult td_soft_cuMemcpyDtoDAsync_v2(CUdeviceptr destination, CUdeviceptr source,
-                                      std::size_t bytes, CUstream stream) {
-  return within_device(destination, source, bytes, stream);
+CUresult td_soft_cuMemHostRegister_v2(void* host, std::size_t bytes, unsigned flags) {
+  return in_context([&](Context& context) -> CUresult {
+    if (!host || bytes == 0 || (flags & ~15u)) return CUDA_ERROR_INVALID_VALUE;
+    if (flags & HOSTREGISTER_IOMEMORY) return CUDA_ERROR_NOT_SUPPORTED;
+    return Arena::get().register_host({.base = reinterpret_cast<std::uintptr_t>(host),
+                                       .bytes = bytes,
+                                       .device = context.device,
+                                       .kind = MemoryKind::registered,
+                                       .context = &context,
+                                       .flags = flags});
+  });
 }
 
-CUresult td_soft_cuMemsetD8_v2(CUdeviceptr destination, unsigned char value, std::size_t count) {
-  return fill(destination, value, count, nullptr);
-}
-CUresult td_soft_cuMemsetD32_v2(CUdeviceptr destination, unsigned value, std::size_t count) {
-  return fill(destination, value, count, nullptr);
-}
-CUresult td_soft_cuMemsetD8Async(CUdeviceptr destination, unsigned char value, std::size_t count,
-                                 CUstream stream) {
-  return fill(destination, value, count, stream);
-}
-CUresult td_soft_cuMemsetD32Async(CUdeviceptr destination, unsigned value, std::size_t count,
-                                  CUstream stream) {
-  return fill(destination, value, count, stream);
+CUresult td_soft_cuMemHostUnregister(void* host) {
+  return in_context([&](Context& context) -> CUresult {
+    if (!host) return CUDA_ERROR_INVALID_VALUE;
+    Allocation allocation;
+    auto at = reinterpret_cast<std::uintptr_t>(host);
+    auto registered = [](const Allocation& a) { return a.kind == MemoryKind::registered; };
+    if (!starts_at(at, &allocation, registered)) return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    if (CUresult error = context.synchronize()) return error;
+    return Arena::get().free(at);
+  });
 }
 
 }  // extern "C"

@@ -285,7 +285,7 @@ CUresult td_soft_cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned g
                                 void** params, void** extra) {
   return in_function(function, [&](Context& context) -> CUresult {
     CUstream in = context.resolve(stream);
-    if (!in) return CUDA_ERROR_INVALID_HANDLE;
+    if (!in || in->context != &context) return CUDA_ERROR_INVALID_HANDLE;
     LaunchShape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, dynamic_shared};
     if (CUresult result = check_launch(*function, shape)) return result;
     Params packed;

@@ -2,6 +2,7 @@
 #include "softdev/api/guard.h"
 #include "softdev/api/soft_api.h"
 #include "softdev/run/print.h"
+#include "softdev/run/work.h"
 
 using namespace td::softdev;
 using namespace td::cuda;
@@ -26,26 +27,15 @@ Ref<Op> record_of(CUevent event) {
   return event->record;
 }
 
-class HostOp final : public Op {
- public:
-  HostOp(Context& context, CUhostFn function, void* user_data)
-      : Op(Kind::host, context), function_(function), user_data_(user_data) {}
-  void run(Executor*, std::uint64_t, std::uint64_t) override { function_(user_data_); }
-
- private:
-  CUhostFn function_;
-  void* user_data_;
-};
-
 }  // namespace
 
 extern "C" {
 
-CUresult td_soft_cuStreamCreateWithPriority(CUstream* stream, unsigned flags, int) {
+CUresult td_soft_cuStreamCreateWithPriority(CUstream* stream, unsigned flags, int priority) {
   return in_context([&](Context& context) -> CUresult {
     if (!stream || (flags & ~static_cast<unsigned>(STREAM_NON_BLOCKING)))
       return CUDA_ERROR_INVALID_VALUE;
-    *stream = context.make_stream(flags);
+    *stream = context.make_stream(flags, priority);
     return CUDA_SUCCESS;
   });
 }
@@ -96,9 +86,7 @@ CUresult td_soft_cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flag
 CUresult td_soft_cuLaunchHostFunc(CUstream handle, CUhostFn function, void* user_data) {
   return in_stream(handle, [&](Context& context, CUstream_st& stream) -> CUresult {
     if (!function) return CUDA_ERROR_INVALID_VALUE;
-    Ref<Op> op(new HostOp(context, function, user_data));
-    Scheduler::get().enqueue(stream.queue, *op);
-    return CUDA_SUCCESS;
+    return submit(context, stream, HostWork{function, user_data});
   });
 }
 

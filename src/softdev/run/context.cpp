@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "softdev/run/array.h"
 #include "softdev/run/device.h"
 #include "softdev/run/fork.h"
 #include "softdev/run/memory.h"
@@ -37,14 +38,61 @@ LastFault& last_fault_state() {
 
 }  // namespace
 
-Context& context_of(int device) {
-  static std::vector<Context*>& contexts = *[] {
-    auto* made = new std::vector<Context*>;
-    for (int i = 0; i < device_count(); ++i) made->push_back(new Context(i));
+namespace {
+
+// The primary contexts, in the order of their devices, then the floating ones.
+struct Registry {
+  std::mutex mutex;
+  std::vector<Context*> contexts;
+};
+Registry& registry() {
+  static auto& all = *[] {
+    auto* made = new Registry;
+    for (int i = 0; i < device_count(); ++i) made->contexts.push_back(new Context(i, true));
+    guard_across_fork(made->mutex, LockRank::context);
     return made;
   }();
-  return *contexts[static_cast<std::size_t>(device)];
+  return all;
 }
+
+std::uint64_t next_id() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+thread_local bool per_thread_default = false;
+
+}  // namespace
+
+Context& context_of(int device) {
+  static const std::vector<Context*>& primaries = *new std::vector<Context*>(registry().contexts);
+  return *primaries[static_cast<std::size_t>(device)];
+}
+
+Context& create_context(int device) {
+  auto* context = new Context(device, false);
+  context->active = true;
+  std::lock_guard lock(registry().mutex);
+  registry().contexts.push_back(context);
+  return *context;
+}
+
+bool is_context(CUcontext context) {
+  std::lock_guard lock(registry().mutex);
+  const auto& all = registry().contexts;
+  return std::find(all.begin(), all.end(), context) != all.end();
+}
+
+void for_each_context(void (*visit)(Context&), bool locked) {
+  std::unique_lock lock(registry().mutex, std::defer_lock);
+  if (!locked) lock.lock();
+  for (Context* context : registry().contexts) visit(*context);
+}
+
+PerThreadDefaultStream::PerThreadDefaultStream()
+    : before_(std::exchange(per_thread_default, true)) {}
+PerThreadDefaultStream::~PerThreadDefaultStream() { per_thread_default = before_; }
+bool PerThreadDefaultStream::active() { return per_thread_default; }
 
 std::vector<Context*>& context_stack() {
   // Static objects that die at process exit still make driver calls, after the thread's own objects
@@ -72,9 +120,13 @@ void note_last_fault(const std::string& text) {
 
 using namespace td::softdev;
 
-CUctx_st::CUctx_st(int device) : device(device), prints_(std::make_unique<PrintBuffer>()) {
+CUctx_st::CUctx_st(int device, bool primary)
+    : device(device), primary(primary), id(next_id()), prints_(std::make_unique<PrintBuffer>()) {
   default_stream.alive = true;
   default_stream.context = this;
+  default_stream.id = next_id();
+  other_limits[td::cuda::LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = 2048;
+  other_limits[td::cuda::LIMIT_MAX_L2_FETCH_GRANULARITY] = 128;
   guard_across_fork(mutex, LockRank::context);
   guard_across_fork(fault_mutex_, LockRank::print);
 }
@@ -109,12 +161,14 @@ CUresult CUctx_st::synchronize() {
   return error;
 }
 
-CUstream CUctx_st::make_stream(unsigned stream_flags) {
+CUstream CUctx_st::make_stream(unsigned stream_flags, int priority) {
   CUstream stream = stream_pool().make();
   stream->context = this;
   stream->flags = stream_flags;
+  stream->id = next_id();
   std::lock_guard lock(Scheduler::get().mutex());
   stream->queue.blocking = !(stream_flags & td::cuda::STREAM_NON_BLOCKING);
+  stream->queue.priority = static_cast<std::int8_t>(std::clamp(priority, kGreatestPriority, 0));
   stream->queue.destroyed = false;
   // Streams that were destroyed with work in them are let go here, once that work is done.
   for (std::size_t i = 0; i < streams.size();) {
@@ -169,20 +223,25 @@ void CUctx_st::destroy_event(CUevent event) {
 }
 
 CUstream CUctx_st::resolve(CUstream handle) {
-  if (!handle || handle == td::cuda::STREAM_LEGACY) return &default_stream;
-  if (handle == td::cuda::STREAM_PER_THREAD) {
+  if (handle == td::cuda::STREAM_PER_THREAD || (!handle && per_thread_default)) {
     struct Own {
-      CUstream stream = nullptr;
-      std::uint64_t generation = 0;
+      CUcontext context;
+      CUstream stream;
+      std::uint64_t generation;
     };
-    static thread_local std::vector<Own> own(static_cast<std::size_t>(device_count()));
-    Own& mine = own[static_cast<std::size_t>(device)];
-    if (mine.generation != generation) mine = {make_stream(td::cuda::STREAM_DEFAULT), generation};
-    return mine.stream;
+    static thread_local std::vector<Own> own;
+    for (Own& mine : own) {
+      if (mine.context != this) continue;
+      if (mine.generation != generation)
+        mine = {this, make_stream(td::cuda::STREAM_DEFAULT, 0), generation};
+      return mine.stream;
+    }
+    own.push_back({this, make_stream(td::cuda::STREAM_DEFAULT, 0), generation});
+    return own.back().stream;
   }
+  if (!handle || handle == td::cuda::STREAM_LEGACY) return &default_stream;
   if (reinterpret_cast<std::uintptr_t>(handle) % alignof(CUstream_st) != 0) return nullptr;
-  return handle->alive.load(std::memory_order_acquire) && handle->context == this ? handle
-                                                                                  : nullptr;
+  return handle->alive.load(std::memory_order_acquire) ? handle : nullptr;
 }
 
 void CUctx_st::reset() {
@@ -212,7 +271,8 @@ void CUctx_st::reset() {
   }
   for (CUevent event : old_events) event_pool().recycle(event);
   heap.clear();
-  Arena::get().free_all(device);
+  destroy_arrays_of(*this);
+  Arena::get().free_all(this);
   std::lock_guard lock(fault_mutex_);
   fault_text_.clear();
   error = 0;

@@ -1,9 +1,9 @@
 // Contexts, streams and events as the driver API sees them.
 //
-// Each device has one context, the primary one, whose object lives for ever: a handle stays safe to
-// look at. Streams, events, modules and functions are handles whose memory is recycled but never
-// given back (HandlePool), so that a destroyed handle is answered with CUDA_ERROR_INVALID_HANDLE
-// instead of a crash.
+// Each device has a primary context and any number of floating ones (cuCtxCreate). Their objects
+// live for ever: a handle stays safe to look at. Streams, events, modules and functions are handles
+// whose memory is recycled but never given back (HandlePool), so that a destroyed handle is
+// answered with CUDA_ERROR_INVALID_HANDLE instead of a crash.
 //
 // A context that has failed (a kernel fault) keeps its error: every later call returns it, until
 // the context is reset.
@@ -24,6 +24,7 @@
 namespace td::softdev {
 
 class PrintBuffer;
+class Capture;
 
 // Objects behind handles. Thread-safe; lives for ever. T has a default constructor, `alive`, and
 // clear() that makes it as new.
@@ -60,7 +61,10 @@ struct CUstream_st {
   std::atomic<bool> alive{false};
   CUcontext context = nullptr;
   unsigned flags = 0;
-  td::softdev::StreamQueue queue;  // guarded by the scheduler's mutex
+  std::uint64_t id = 0;
+  int synchronization_policy = 1;                       // CUsynchronizationPolicy; only remembered
+  std::atomic<td::softdev::Capture*> capture{nullptr};  // run/capture.h
+  td::softdev::StreamQueue queue;                       // guarded by the scheduler's mutex
   void clear() {
     alive = false;
     context = nullptr;
@@ -73,18 +77,22 @@ struct CUevent_st {
   CUcontext context = nullptr;
   unsigned flags = 0;
   td::softdev::Ref<td::softdev::Op> record;  // guarded by the scheduler's mutex
+  td::softdev::Capture* capture = nullptr;   // was recorded in a captured stream; see run/capture.h
   void clear() {
     alive = false;
     context = nullptr;
     record = {};
+    capture = nullptr;
   }
 };
 
 struct CUctx_st {
-  explicit CUctx_st(int device);
+  CUctx_st(int device, bool primary);
   ~CUctx_st();
 
   const int device;
+  const bool primary;
+  const std::uint64_t id;
   // Set by the first fault, cleared by a reset.
   std::atomic<CUresult> error{0};
   std::atomic<bool> active{false};
@@ -99,17 +107,24 @@ struct CUctx_st {
   CUresult synchronize();
   CUresult wait(td::softdev::Op& op);
 
-  CUstream make_stream(unsigned flags);
+  CUstream make_stream(unsigned flags, int priority);
   void destroy_stream(CUstream stream);
   CUevent make_event(unsigned flags);
   void destroy_event(CUevent event);
-  // Turns a handle into a stream of this context: null and CU_STREAM_LEGACY are the default stream.
-  // Null for a handle that is not one of this context's streams.
+  // Turns a handle into a stream of this context: null and CU_STREAM_LEGACY are the default stream,
+  // CU_STREAM_PER_THREAD that of the calling thread. A stream of another context is returned as it
+  // is. Null for a handle that is not a stream.
   CUstream resolve(CUstream handle);
 
   td::softdev::PrintBuffer& prints() { return *prints_; }
+
   std::atomic<std::size_t> stack_limit{1024}, heap_limit{8u << 20};
   td::softdev::DeviceHeap heap;
+
+  // What is only remembered.
+  std::atomic<std::size_t> other_limits[8];  // by CUlimit
+  std::atomic<unsigned> flags{0};
+  std::atomic<int> cache_config{0};
 
   // Guarded by the scheduler's mutex.
   CUstream_st default_stream;
@@ -121,6 +136,7 @@ struct CUctx_st {
   std::atomic<std::uint64_t> generation{1};
   std::vector<CUevent> events;
   std::vector<CUmodule> modules;
+  std::vector<CUcontext> peers;  // whose memory this context was given access to
 
  private:
   std::mutex fault_mutex_;
@@ -130,7 +146,25 @@ struct CUctx_st {
 
 namespace td::softdev {
 
-CUctx_st& context_of(int device);
+inline constexpr int kGreatestPriority = -5;  // of a stream; the least one is 0
+
+CUctx_st& context_of(int device);  // the primary one
+CUctx_st& create_context(int device);
+// Whether the handle is a context: a living one or one that was destroyed.
+bool is_context(CUcontext context);
+// For all that there ever were. In the child of a fork, where all locks are held already, `locked`.
+void for_each_context(void (*visit)(Context&), bool locked = false);
+// While it lives, handle 0 means the calling thread's own default stream (names that end in _ptsz
+// and _ptds).
+class PerThreadDefaultStream {
+ public:
+  PerThreadDefaultStream();
+  ~PerThreadDefaultStream();
+  static bool active();
+
+ private:
+  bool before_;
+};
 // The calling thread's stack of contexts.
 std::vector<Context*>& context_stack();
 inline Context* current_context() {

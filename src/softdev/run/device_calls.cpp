@@ -33,7 +33,7 @@ extern "C" {
 
 TD_ON_WARP_STACK void* td_rt_malloc(BlockFrame* block, std::uint64_t bytes) {
   CUctx_st& context = context_of(block);
-  return context.heap.allocate(context.device, context.heap_limit, bytes);
+  return context.heap.allocate(&context, context.device, context.heap_limit, bytes);
 }
 
 TD_ON_WARP_STACK void td_rt_free(BlockFrame* block, void* address, std::uint32_t line) {

@@ -15,7 +15,7 @@ struct Row {
   std::mutex* mutex = nullptr;
   LockRank rank = LockRank::context;
 };
-constexpr std::size_t kMaxLocks = 512;  // two a context, a dozen besides
+constexpr std::size_t kMaxLocks = 4096;  // four a context, one a pool, a dozen besides
 std::array<Row, kMaxLocks> rows;
 std::array<std::atomic<bool>, kMaxLocks> filled;
 std::atomic<std::size_t> used{0};

@@ -14,7 +14,7 @@ DeviceHeap::DeviceHeap() { guard_across_fork(mutex_, LockRank::heap); }
 
 DeviceHeap::~DeviceHeap() { clear(); }
 
-bool DeviceHeap::open(int device, std::size_t limit) {
+bool DeviceHeap::open(CUcontext context, int device, std::size_t limit) {
   if (base_) return true;
   std::size_t granules = std::min<std::size_t>(limit / kGranule, UINT32_MAX);
   if (granules == 0) return false;
@@ -22,7 +22,8 @@ bool DeviceHeap::open(int device, std::size_t limit) {
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (books == MAP_FAILED) return false;
   std::uintptr_t base = 0;
-  if (Arena::get().allocate(device, granules * kGranule, 4096, &base) != 0) {
+  if (Arena::get().allocate({.bytes = granules * kGranule, .device = device, .context = context},
+                            4096, &base) != 0) {
     munmap(books, granules * sizeof *lengths_);
     return false;
   }
@@ -77,10 +78,10 @@ std::size_t DeviceHeap::take(std::size_t granules) {
   return SIZE_MAX;
 }
 
-void* DeviceHeap::allocate(int device, std::size_t limit, std::size_t bytes) {
+void* DeviceHeap::allocate(CUcontext context, int device, std::size_t limit, std::size_t bytes) {
   if (bytes == 0) return nullptr;
   std::lock_guard lock(mutex_);
-  if (!open(device, limit) || bytes > granules_ * kGranule) return nullptr;
+  if (!open(context, device, limit) || bytes > granules_ * kGranule) return nullptr;
   std::size_t granules = (bytes + kGranule - 1) / kGranule;
   std::size_t at = take(granules);
   if (at == SIZE_MAX) return nullptr;

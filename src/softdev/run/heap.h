@@ -13,6 +13,8 @@
 #include <mutex>
 #include <vector>
 
+#include "base/cuda_abi.h"
+
 namespace td::softdev {
 
 class DeviceHeap {
@@ -22,19 +24,19 @@ class DeviceHeap {
 
   // `bytes` of memory aligned to 16, null when the heap of `limit` bytes has no room for them or
   // when `bytes` is 0. The limit counts in the first call; later ones are ignored.
-  void* allocate(int device, std::size_t limit, std::size_t bytes);
+  void* allocate(CUcontext context, int device, std::size_t limit, std::size_t bytes);
   // False when the address is not the start of a live allocation.
   bool release(void* address);
   // Whether a kernel has used it: its size cannot change any more.
   bool in_use();
-  // Forgets everything; the memory itself belongs to the device and is given back with it.
+  // Forgets everything; the memory itself belongs to the context and is given back with it.
   void clear();
 
  private:
   static constexpr std::size_t kGranule = 16;
   static constexpr std::size_t kClasses = 256;  // pieces up to 4 KiB are kept by size
 
-  bool open(int device, std::size_t limit);
+  bool open(CUcontext context, int device, std::size_t limit);
   std::size_t take(std::size_t granules);
   void join_free_pieces();
   void add_free(std::size_t at, std::size_t granules);

@@ -127,10 +127,14 @@ CUresult check_launch(const CUfunc_st& function, const LaunchShape& shape) {
   return CUDA_SUCCESS;
 }
 
+Ref<Op> make_launch_op(CUfunction function, const LaunchShape& shape, const unsigned char* params) {
+  keep_fault_handlers();
+  return Ref<Op>(new LaunchOp(function, shape, params));
+}
+
 void launch(CUfunction function, const LaunchShape& shape, CUstream stream,
             const unsigned char* params) {
-  keep_fault_handlers();
-  Ref<Op> op(new LaunchOp(function, shape, params));
+  Ref<Op> op = make_launch_op(function, shape, params);
   Scheduler::get().enqueue(stream->queue, *op);
 }
 

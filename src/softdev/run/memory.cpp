@@ -153,7 +153,7 @@ CUresult Arena::map_island(int device, std::size_t bytes, std::size_t alignment,
   if (mapped >= 2 * kHugePage) madvise(memory, mapped, MADV_HUGEPAGE);
   islands_[at] = mapped;
   *address = at + offset;
-  allocations_[*address] = {*address, bytes, at, mapped, device, false};
+  allocations_[*address] = {*address, bytes, at, mapped, device};
   return CUDA_SUCCESS;
 }
 
@@ -180,44 +180,69 @@ bool Arena::carve(int device, std::size_t bytes, std::uintptr_t* address) {
   }
   *address = pieces.back();
   pieces.pop_back();
-  allocations_[*address] = {*address, bytes, 0, size, device, false};
+  allocations_[*address] = {*address, bytes, 0, size, device};
   return true;
 }
 
-CUresult Arena::allocate(int device, std::size_t bytes, std::size_t alignment,
-                         std::uintptr_t* address) {
-  // What the system cannot give must fail here: later it would be the kernel's killer that says so.
-  if (bytes >= (std::size_t{64} << 20) && bytes > meminfo("MemAvailable:"))
-    return CUDA_ERROR_OUT_OF_MEMORY;
-  std::lock_guard lock(mutex_);
-  std::size_t& used = used_[static_cast<std::size_t>(device)];
-  if (bytes > total(device) || used > total(device) - bytes) return CUDA_ERROR_OUT_OF_MEMORY;
-  CUresult result = CUDA_SUCCESS;
-  if (islands_.size() >= max_islands_ && bytes <= kCarveUpTo && alignment <= kAlignment) {
-    if (!carve(device, bytes, address)) result = CUDA_ERROR_OUT_OF_MEMORY;
-  } else {
-    result = map_island(device, bytes, alignment, address);
-  }
-  if (result == CUDA_SUCCESS) used += bytes;
-  return result;
-}
-
-CUresult Arena::allocate_host(int device, std::size_t bytes, std::uintptr_t* address) {
+CUresult Arena::map_host(std::size_t bytes, std::uintptr_t* address) {
   std::size_t mapped = round_up(bytes, kPage);
   if (mapped < bytes || bytes > meminfo("MemAvailable:")) return CUDA_ERROR_OUT_OF_MEMORY;
   void* memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
   if (mapped >= 2 * kHugePage) madvise(memory, mapped, MADV_HUGEPAGE);
-  auto at = reinterpret_cast<std::uintptr_t>(memory);
+  *address = reinterpret_cast<std::uintptr_t>(memory);
   std::lock_guard lock(mutex_);
-  allocations_[at] = {at, bytes, at, mapped, device, true};
-  *address = at;
+  allocations_[*address] = {*address, bytes, *address, mapped};
+  return CUDA_SUCCESS;
+}
+
+CUresult Arena::allocate(const Allocation& like, std::size_t alignment, std::uintptr_t* address) {
+  std::size_t bytes = like.bytes;
+  // What the system cannot give must fail here: later it would be the kernel's killer that says so.
+  if (bytes >= (std::size_t{64} << 20) && bytes > meminfo("MemAvailable:"))
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  CUresult result = like.on_host() ? map_host(bytes, address) : CUDA_SUCCESS;
+  if (result != CUDA_SUCCESS) return result;
+  std::lock_guard lock(mutex_);
+  if (!like.on_host()) {
+    std::size_t& used = used_[static_cast<std::size_t>(like.device)];
+    if (bytes > total(like.device) || used > total(like.device) - bytes)
+      return CUDA_ERROR_OUT_OF_MEMORY;
+    if (islands_.size() >= max_islands_ && bytes <= kCarveUpTo && alignment <= kAlignment) {
+      if (!carve(like.device, bytes, address)) result = CUDA_ERROR_OUT_OF_MEMORY;
+    } else {
+      result = map_island(like.device, bytes, alignment, address);
+    }
+    if (result != CUDA_SUCCESS) return result;
+    used += bytes;
+  }
+  Allocation& made = allocations_[*address];
+  made.kind = like.kind;
+  made.device = like.device;
+  made.context = like.context;
+  made.pool = like.pool;
+  made.flags = like.flags;
+  made.id = next_id_++;
+  return result;
+}
+
+CUresult Arena::register_host(const Allocation& like) {
+  if (like.base + like.bytes < like.base) return CUDA_ERROR_INVALID_VALUE;
+  std::lock_guard lock(mutex_);
+  auto next = allocations_.lower_bound(like.base);
+  bool overlaps = next != allocations_.end() && next->first < like.end();
+  if (next != allocations_.begin())
+    overlaps = overlaps || std::prev(next)->second.end() > like.base;
+  if (overlaps) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+  Allocation& made = allocations_[like.base] = like;
+  made.id = next_id_++;
   return CUDA_SUCCESS;
 }
 
 void Arena::release(const Allocation& allocation) {
+  if (allocation.kind == MemoryKind::registered) return;
   auto* memory = reinterpret_cast<void*>(allocation.mapping);
-  if (allocation.host) {
+  if (allocation.kind == MemoryKind::host) {
     munmap(memory, allocation.mapped_bytes);
     return;
   }
@@ -234,31 +259,33 @@ void Arena::release(const Allocation& allocation) {
 CUresult Arena::free(std::uintptr_t address) {
   std::lock_guard lock(mutex_);
   auto found = allocations_.find(address);
-  if (found == allocations_.end() || found->second.host) return CUDA_ERROR_INVALID_VALUE;
+  if (found == allocations_.end()) return CUDA_ERROR_INVALID_VALUE;
   release(found->second);
   allocations_.erase(found);
   return CUDA_SUCCESS;
 }
 
-CUresult Arena::free_host(std::uintptr_t address) {
-  std::lock_guard lock(mutex_);
-  auto found = allocations_.find(address);
-  if (found == allocations_.end() || !found->second.host) return CUDA_ERROR_INVALID_VALUE;
-  release(found->second);
-  allocations_.erase(found);
-  return CUDA_SUCCESS;
-}
-
-void Arena::free_all(int device) {
+void Arena::free_all(CUcontext context) {
   std::lock_guard lock(mutex_);
   for (auto it = allocations_.begin(); it != allocations_.end();) {
-    if (it->second.device != device) {
+    if (it->second.context != context) {
       ++it;
       continue;
     }
     release(it->second);
     it = allocations_.erase(it);
   }
+}
+
+void Arena::set_owner(std::uintptr_t address, CUmemoryPool pool, std::size_t bytes) {
+  std::lock_guard lock(mutex_);
+  auto found = allocations_.find(address);
+  if (found == allocations_.end()) return;
+  std::size_t& used = used_[static_cast<std::size_t>(found->second.device)];
+  used = used - found->second.bytes + bytes;
+  found->second.pool = pool;
+  found->second.bytes = bytes;
+  found->second.id = next_id_++;
 }
 
 std::map<std::uintptr_t, Allocation>::iterator Arena::at(std::uintptr_t address) {
@@ -269,7 +296,9 @@ std::map<std::uintptr_t, Allocation>::iterator Arena::at(std::uintptr_t address)
 bool Arena::find(std::uintptr_t address, Allocation* out) {
   std::lock_guard lock(mutex_);
   auto found = at(address);
-  if (found == allocations_.end() || address >= found->second.end()) return false;
+  if (found == allocations_.end() || address >= found->second.end() ||
+      found->second.kind == MemoryKind::array)
+    return false;
   *out = found->second;
   return true;
 }
@@ -277,14 +306,14 @@ bool Arena::find(std::uintptr_t address, Allocation* out) {
 bool Arena::holds(std::uintptr_t address, std::size_t bytes) {
   std::lock_guard lock(mutex_);
   auto found = at(address);
-  return found != allocations_.end() && address <= found->second.end() &&
-         bytes <= found->second.end() - address;
+  return found != allocations_.end() && found->second.kind != MemoryKind::array &&
+         address <= found->second.end() && bytes <= found->second.end() - address;
 }
 
 bool Arena::host_holds(std::uintptr_t address, std::size_t bytes) {
   std::lock_guard lock(mutex_);
   auto found = at(address);
-  return found != allocations_.end() && found->second.host && address <= found->second.end() &&
+  return found != allocations_.end() && found->second.on_host() && address <= found->second.end() &&
          bytes <= found->second.end() - address;
 }
 

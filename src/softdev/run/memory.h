@@ -23,30 +23,48 @@
 
 namespace td::softdev {
 
+enum class MemoryKind : std::uint8_t {
+  device,
+  managed,     // device memory that the host may use as well
+  array,       // of a CUDA array: no address for the user
+  host,        // page-locked host memory of ours, outside of the range
+  registered,  // the user's own host memory
+};
+
 struct Allocation {
   std::uintptr_t base = 0;
   std::size_t bytes = 0;       // as asked for
   std::uintptr_t mapping = 0;  // pages that belong to it alone; 0 = carved from a chunk
   std::size_t mapped_bytes = 0;
   int device = 0;
-  bool host = false;  // page-locked host memory, outside of the range
+  MemoryKind kind = MemoryKind::device;
+  CUcontext context = nullptr;  // goes with this context; null = with the pool or the module
+  CUmemoryPool pool = nullptr;  // cuMemAllocAsync
+  unsigned flags = 0;           // of cuMemHostAlloc, cuMemHostRegister, cuMemAllocManaged
+  std::uint64_t id = 0;         // never used twice
   std::uintptr_t end() const { return base + bytes; }
+  bool on_host() const { return kind >= MemoryKind::host; }
 };
 
 class Arena {
  public:
   static Arena& get();
 
-  // CUDA_ERROR_OUT_OF_MEMORY when the device's share, the address range or the system's memory does
-  // not suffice.
-  CUresult allocate(int device, std::size_t bytes, std::size_t alignment, std::uintptr_t* address);
-  CUresult allocate_host(int device, std::size_t bytes, std::uintptr_t* address);
-  // Both want the address of the allocation's first byte; CUDA_ERROR_INVALID_VALUE otherwise.
+  // What `like` says: kind, device, context, pool, flags, bytes. CUDA_ERROR_OUT_OF_MEMORY when the
+  // device's share, the address range or the system's memory does not suffice.
+  CUresult allocate(const Allocation& like, std::size_t alignment, std::uintptr_t* address);
+  // The user's memory at like.base; CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED when any of it is
+  // known already.
+  CUresult register_host(const Allocation& like);
+  // Wants the address of the allocation's first byte; CUDA_ERROR_INVALID_VALUE otherwise.
+  // Registered memory is forgotten, not freed.
   CUresult free(std::uintptr_t address);
-  CUresult free_host(std::uintptr_t address);
-  void free_all(int device);
+  // Everything that goes with a context.
+  void free_all(CUcontext context);
+  // The allocation changes hands (memory that a pool keeps for later).
+  void set_owner(std::uintptr_t address, CUmemoryPool pool, std::size_t bytes);
 
-  // The allocation that holds the address.
+  // The allocation that holds the address; arrays have none.
   bool find(std::uintptr_t address, Allocation* out);
   // True when [address, address + bytes) lies in one allocation; the one past the end belongs to it
   // when bytes is 0.
@@ -66,6 +84,7 @@ class Arena {
   std::uintptr_t place(std::size_t bytes);
   CUresult map_island(int device, std::size_t bytes, std::size_t alignment,
                       std::uintptr_t* address);
+  CUresult map_host(std::size_t bytes, std::uintptr_t* address);
   std::map<std::uintptr_t, Allocation>::iterator at(std::uintptr_t address);
   void release(const Allocation& allocation);
 
@@ -79,6 +98,7 @@ class Arena {
   std::vector<std::size_t> used_;                     // by device
   std::size_t max_islands_ = 0;
   unsigned stagger_ = 0;
+  std::uint64_t next_id_ = 1;
   std::map<std::size_t, std::vector<std::uintptr_t>> free_pieces_;  // by size class
   std::uintptr_t chunk_next_ = 0, chunk_end_ = 0;
 };

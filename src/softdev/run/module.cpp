@@ -80,7 +80,8 @@ CUresult place_data(Context& context, const LowerReply& reply, CUmodule module, 
     *log = "the image's data segment is damaged";
     return CUDA_ERROR_INVALID_IMAGE;
   }
-  CUresult result = Arena::get().allocate(context.device, reply.data.size(), align, &module->data);
+  Allocation like{.bytes = reply.data.size(), .device = context.device};
+  CUresult result = Arena::get().allocate(like, align, &module->data);
   if (result != CUDA_SUCCESS) {
     *log = base::cat("no memory for ", reply.data.size(), " bytes of device variables");
     return result;

@@ -67,6 +67,8 @@ struct LaunchShape {
 };
 // CUDA's own checks of a launch: CUDA_ERROR_INVALID_VALUE when a limit is exceeded.
 CUresult check_launch(const CUfunc_st& function, const LaunchShape& shape);
+// The operation that runs a grid; `params` as in launch.
+Ref<Op> make_launch_op(CUfunction function, const LaunchShape& shape, const unsigned char* params);
 // Enqueues a launch. `params`: the packed parameters; copied.
 void launch(CUfunction function, const LaunchShape& shape, CUstream stream,
             const unsigned char* params);

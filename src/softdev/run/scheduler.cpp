@@ -23,6 +23,8 @@ namespace td::softdev {
 namespace {
 
 constexpr int kSpinRounds = 2000;  // some 50 us
+constexpr auto kShortestPoll = std::chrono::microseconds(5);
+constexpr auto kLongestPoll = std::chrono::microseconds(250);
 constexpr auto kWatchInterval = std::chrono::milliseconds(2);
 
 pid_t thread_id() {
@@ -67,10 +69,7 @@ void Scheduler::add_edge_locked(Op* before, Op& op) {
   ++op.waits_for_;
 }
 
-void Scheduler::enqueue(StreamQueue& stream, Op& op, Op* after, bool caller_waits) {
-  Ref<Op> keep(&op);
-  std::lock_guard lock(mutex_);
-  start_threads_locked();
+void Scheduler::append_locked(StreamQueue& stream, Op& op, Op* after) {
   Context& context = op.context();
   add_edge_locked(stream.last.get(), op);
   add_edge_locked(after, op);
@@ -80,11 +79,44 @@ void Scheduler::enqueue(StreamQueue& stream, Op& op, Op* after, bool caller_wait
   } else if (stream.blocking) {
     add_edge_locked(context.default_stream.queue.last.get(), op);
   }
-  stream.last = keep;
+  op.priority_ = stream.priority;
+  stream.last = &op;
   ++context.unfinished;
+}
+
+void Scheduler::enqueue(StreamQueue& stream, Op& op, Op* after, bool caller_waits) {
+  Ref<Op> keep(&op);
+  std::lock_guard lock(mutex_);
+  start_threads_locked();
+  append_locked(stream, op, after);
   if (op.waits_for_ != 0) return;
   make_ready_locked(op);
   if (!ready_.empty() && !(caller_waits && op.total_ <= op.chunk_)) wake_worker_locked();
+}
+
+Ref<Op> Scheduler::enqueue_group(StreamQueue& stream, Context& context,
+                                 const std::vector<GroupItem>& items, Op* after) {
+  Ref<Op> begin(new MarkerOp(context)), end(new MarkerOp(context));
+  std::lock_guard lock(mutex_);
+  start_threads_locked();
+  append_locked(stream, *begin, after);
+  std::vector<bool> followed(items.size());
+  for (const GroupItem& item : items) {
+    Op& op = *item.op;
+    op.priority_ = stream.priority;
+    ++op.context().unfinished;
+    if (item.after.empty()) add_edge_locked(begin.get(), op);
+    for (std::uint32_t index : item.after) {
+      add_edge_locked(items[index].op.get(), op);
+      followed[index] = true;
+    }
+  }
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (!followed[i]) add_edge_locked(items[i].op.get(), *end);
+  append_locked(stream, *end, nullptr);
+  if (begin->waits_for_ == 0) make_ready_locked(*begin);
+  if (!ready_.empty()) wake_worker_locked();
+  return end;
 }
 
 // Instant operations and those of failed contexts are completed here, and so may be their
@@ -101,8 +133,18 @@ void Scheduler::make_ready_locked(Op& first) {
       if (!failed) op->run(nullptr, 0, 1);
       complete_locked(*op);
     } else if (op->kind_ == Op::Kind::work) {
-      ready_.push_back(std::move(op));
+      auto place = ready_.end();
+      while (place != ready_.begin() && (*std::prev(place))->priority_ > op->priority_) --place;
+      ready_.insert(place, std::move(op));
       ready_count_.fetch_add(1, std::memory_order_release);
+    } else if (op->kind_ == Op::Kind::polled) {
+      if (op->poll()) {
+        complete_locked(*op);
+        continue;
+      }
+      polled_.push_back(std::move(op));
+      if (!std::exchange(poll_thread_started_, true)) start_thread(&Scheduler::poll_loop);
+      poll_wanted_.notify_one();
     } else {
       host_queue_.push_back(std::move(op));
       if (!host_thread_started_) {
@@ -325,6 +367,30 @@ void Scheduler::host_loop() {
   }
 }
 
+// Looks at what polled operations wait for: often at first, then every quarter of a millisecond.
+void Scheduler::poll_loop() {
+  std::unique_lock lock(mutex_);
+  auto pause = kShortestPoll;
+  while (true) {
+    if (polled_.empty()) pause = kShortestPoll;
+    poll_wanted_.wait(lock, [&] { return !polled_.empty(); });
+    std::vector<Ref<Op>> waiting = std::move(polled_);
+    polled_.clear();
+    for (Ref<Op>& op : waiting) {
+      if (op->context().error.load(std::memory_order_relaxed) != 0 || op->poll())
+        complete_locked(*op);
+      else
+        polled_.push_back(std::move(op));
+    }
+    if (!ready_.empty()) wake_worker_locked();
+    if (polled_.size() < waiting.size()) pause = kShortestPoll;
+    lock.unlock();
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, kLongestPoll);
+    lock.lock();
+  }
+}
+
 // ---- interruption ----
 
 void Scheduler::interrupt_failed() {
@@ -375,6 +441,9 @@ void Scheduler::adopt_fork() {
   new (&op_done_) std::condition_variable;
   new (&host_ready_) std::condition_variable;
   new (&watch_wanted_) std::condition_variable;
+  new (&poll_wanted_) std::condition_variable;
+  poll_thread_started_ = false;
+  polled_.clear();
   threads_started_ = host_thread_started_ = watch_thread_started_ = watching_ = cascading_ = false;
   sleeping_workers_ = spinning_workers_ = sleeping_waiters_ = 0;
   ready_.clear();
@@ -382,14 +451,15 @@ void Scheduler::adopt_fork() {
   ready_count_ = 0;
   for (Executor* executor : executors_) executor->running = nullptr;
   free_executors_.assign(executors_.rbegin(), executors_.rend());
-  for (int device = 0; device < device_count(); ++device) {
-    Context& context = context_of(device);
-    if (context.unfinished == 0) continue;
-    context.unfinished = 0;
-    context.error = cuda::CUDA_ERROR_NOT_INITIALIZED;
-    context.default_stream.queue.last = {};
-    for (CUstream stream : context.streams) stream->queue.last = {};
-  }
+  for_each_context(
+      [](Context& context) {
+        if (context.unfinished == 0) return;
+        context.unfinished = 0;
+        context.error = cuda::CUDA_ERROR_NOT_INITIALIZED;
+        context.default_stream.queue.last = {};
+        for (CUstream stream : context.streams) stream->queue.last = {};
+      },
+      true);
 }
 
 }  // namespace td::softdev

@@ -40,11 +40,14 @@ class Op : public RefCounted {
     work,     // by the pool and helpers, in units
     instant,  // at once, by whoever makes it ready, under the scheduler's mutex
     host,     // on the thread of host functions
+    polled,   // nothing is run; over when poll() says so
   };
   Op(Kind kind, Context& context) : kind_(kind), context_(context) {}
 
   // Runs units [begin, end). Called by several threads with disjoint ranges. Must not throw.
   virtual void run(Executor* executor, std::uint64_t begin, std::uint64_t end) = 0;
+  // Of a polled operation: whether it is over. Under the scheduler's mutex.
+  virtual bool poll() { return true; }
   // Whether TREADLE_LAUNCH_TIMEOUT holds for it.
   virtual bool time_limited() const { return false; }
 
@@ -62,6 +65,7 @@ class Op : public RefCounted {
  private:
   friend class Scheduler;
   const Kind kind_;
+  std::int8_t priority_ = 0;  // of its stream: smaller goes first
   std::atomic<bool> done_{false};
   std::uint32_t waits_for_ = 0;  // under the mutex
   Context& context_;
@@ -76,7 +80,14 @@ class Op : public RefCounted {
 struct StreamQueue {
   Ref<Op> last;          // the newest operation; may be done
   bool blocking = true;  // synchronises with the legacy default stream
+  std::int8_t priority = 0;
   bool destroyed = false;
+};
+
+// One operation of a group, and the indices of those of the group that it waits for.
+struct GroupItem {
+  Ref<Op> op;
+  std::vector<std::uint32_t> after;
 };
 
 class Scheduler {
@@ -87,6 +98,11 @@ class Scheduler {
   // event). caller_waits: the calling thread is about to wait for it and will run it itself if it
   // can, so no thread is woken.
   void enqueue(StreamQueue& stream, Op& op, Op* after = nullptr, bool caller_waits = false);
+
+  // Appends a whole graph of operations, which may be of several contexts, as one step of a stream
+  // of `context`. Returns the step's end.
+  Ref<Op> enqueue_group(StreamQueue& stream, Context& context, const std::vector<GroupItem>& items,
+                        Op* after);
 
   // Returns when the operation is done (run or cancelled), helping meanwhile.
   void wait(Op& op);
@@ -115,6 +131,8 @@ class Scheduler {
   void run(Claim& claim, const Op* stop_when_done);
   void finish_units(Op& op, std::uint64_t count);
   void add_edge_locked(Op* before, Op& op);
+  void append_locked(StreamQueue& stream, Op& op, Op* after);
+  void poll_loop();
   void make_ready_locked(Op& op);
   void complete_locked(Op& op);
   void wake_worker_locked();
@@ -126,12 +144,14 @@ class Scheduler {
   void adopt_fork();
 
   std::mutex mutex_;
-  std::condition_variable work_ready_, op_done_, host_ready_;
+  std::condition_variable work_ready_, op_done_, host_ready_, poll_wanted_;
   std::deque<Ref<Op>> ready_, host_queue_;
+  std::vector<Ref<Op>> polled_;
   std::vector<Ref<Op>> becoming_ready_;  // worklist of make_ready_locked
   std::atomic<std::size_t> ready_count_{0};
   std::vector<Executor*> executors_, free_executors_;
-  bool threads_started_ = false, host_thread_started_ = false, cascading_ = false;
+  bool threads_started_ = false, host_thread_started_ = false, poll_thread_started_ = false,
+       cascading_ = false;
   std::uint32_t sleeping_workers_ = 0, spinning_workers_ = 0, sleeping_waiters_ = 0;
   int spin_rounds_ = 0;
 
