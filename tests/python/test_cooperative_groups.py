@@ -87,7 +87,9 @@ def signed(x):
 
 @pytest.mark.parametrize("size", [1, 2, 4, 8, 16, 32])
 def test_tiles(size):
-    names = f'extern "C" __global__ void k(const int* in, int* out, int n, int c) {{ tile_kernel<{size}>(in, out, n, c); }}'
+    names = f"""extern "C" __global__ void k(const int* in, int* out, int n, int c) {{
+      tile_kernel<{size}>(in, out, n, c);
+    }}"""
     columns, block, grid = 19, 96, 2
     n = block * grid
     values = RNG.integers(0, 200, n).astype(np.int32)

@@ -98,6 +98,20 @@ struct __td_bits<8> {
   typedef unsigned long long type;
 };
 
+// Of types of 1 to 16 bytes, as a compare and swap compares them.
+template <class T>
+__TD_FN bool __td_same_bits(const T& x, const T& y) {
+  if constexpr (sizeof(T) == 16) {
+    unsigned long long a[2], b[2];
+    __builtin_memcpy(a, &x, 16);
+    __builtin_memcpy(b, &y, 16);
+    return a[0] == b[0] && a[1] == b[1];
+  } else {
+    typedef typename __td_bits<sizeof(T)>::type Bits;
+    return __builtin_bit_cast(Bits, x) == __builtin_bit_cast(Bits, y);
+  }
+}
+
 template <class T>
 __TD_FN T __td_atomic_load(const volatile T* p, int order) {
   if constexpr (sizeof(T) == 16) {
@@ -134,7 +148,7 @@ template <class T>
 __TD_FN bool __td_atomic_compare_exchange(volatile T* p, T* expected, T value) {
   if constexpr (sizeof(T) == 16) {
     const T old = __td_wide((T*)p, *expected, value, 1);
-    const bool equal = __builtin_memcmp(&old, expected, 16) == 0;
+    const bool equal = __td_same_bits(old, *expected);
     *expected = old;
     return equal;
   } else {
