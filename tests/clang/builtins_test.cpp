@@ -7,7 +7,7 @@ namespace {
 
 struct Row {
   std::string name, result, test;
-  bool half = false;
+  bool half = false;  // of device_half.def: compiled for float16 and for bfloat16
 };
 
 const char* const kParams =
@@ -54,8 +54,8 @@ void add_atomic(std::vector<Row>& rows, const std::string& name, const std::stri
   }
 }
 
-std::vector<Row> supported_rows() {
-  std::vector<Row> rows;
+std::vector<Row> supported_rows(bool half) {
+  std::vector<Row> rows, halves;
 #define TD_SREG(object, field, builtin) rows.push_back({#object, "unsigned", #object "." #field});
 #define TD_MATH(name, arity, space, how, double_body, float_body) \
   add_math(rows, #name, arity, #space);
@@ -70,14 +70,14 @@ std::vector<Row> supported_rows() {
   rows.push_back({#name, "unsigned", #test});
 #include "device_builtins.def"
 #define TD_HALF(result, name, params, expression, test) \
-  rows.push_back({#name, #result, #test, true});
+  halves.push_back({#name, #result, #test, true});
 #include "device_half.def"
-  return rows;
+  return half ? halves : rows;
 }
 
 std::string kernel_of(const Row& row, std::size_t index) {
   std::string text = "extern \"C\" __global__ void row" + std::to_string(index) + "(" + kParams;
-  if (row.half) text += ", __half h, __half2 h2";
+  if (row.half) text += ", TD_H h, TD_H2 h2";
   text += ") { ";
   // Exactly the declared type: a hidden conversion would not bind.
   text += row.result == "void"
@@ -88,10 +88,9 @@ std::string kernel_of(const Row& row, std::size_t index) {
   return text + " }\n";
 }
 
-TEST(Builtins, EverySupportedRowCompiles) {
-  const std::vector<Row> rows = supported_rows();
-  ASSERT_GT(rows.size(), 400u);
-  std::string source = "#include <cuda_fp16.h>\n";
+// Device code with a kernel for each row, and what the rows of device_half.def are written in.
+void check_rows(const std::string& before, const std::vector<Row>& rows) {
+  std::string source = before;
   for (std::size_t i = 0; i < rows.size(); ++i) source += kernel_of(rows[i], i);
   const ClangReply reply = compile(source);
   ASSERT_TRUE(reply.ok) << reply.log;
@@ -105,6 +104,29 @@ TEST(Builtins, EverySupportedRowCompiles) {
                 name == "__assertfail")
         << name.str();
   }
+}
+
+TEST(Builtins, EverySupportedRowCompiles) {
+  const std::vector<Row> rows = supported_rows(false);
+  ASSERT_GT(rows.size(), 700u);
+  check_rows("", rows);
+}
+
+TEST(Builtins, EveryRowCompilesForFloat16AndBfloat16) {
+  const std::vector<Row> rows = supported_rows(true);
+  ASSERT_GT(rows.size(), 200u);
+  check_rows(
+      "#include <cuda_fp16.h>\n#define TD_H __half\n#define TD_H2 __half2\n"
+      "#define TD_HN(a, b) a##half##b\n#define TD_HN2(a, b) a##half2##b\n"
+      "#define TD_HTWICE __half2half2\n#define TD_HHALVES __halves2half2\n"
+      "#define TD_HMAKE make_half2\n",
+      rows);
+  check_rows(
+      "#include <cuda_bf16.h>\n#define TD_H __nv_bfloat16\n#define TD_H2 __nv_bfloat162\n"
+      "#define TD_HN(a, b) a##bfloat16##b\n#define TD_HN2(a, b) a##bfloat162##b\n"
+      "#define TD_HTWICE __bfloat162bfloat162\n#define TD_HHALVES __halves2bfloat162\n"
+      "#define TD_HMAKE make_bfloat162\n",
+      rows);
 }
 
 // The symbols of EXTERN rows, and only those, are what lowering has to provide.

@@ -143,7 +143,9 @@ __TD_FN float __td_narrow_rz(__td_pair p) {
 }
 // To nearest where a second rounding follows: the last bit is 1 unless the float is exact.
 __TD_FN float __td_narrow_odd(__td_pair p) {
-  const int bits = __builtin_bit_cast(int, __td_narrow_rz(p));
-  const bool exact = (double)__builtin_bit_cast(float, bits) == p.value && p.rest == 0.0;
-  return __builtin_bit_cast(float, exact || p.value != p.value ? bits : bits | 1);
+  const float cut = __td_narrow_rz(p);
+  const bool inexact =
+      (double)cut < p.value || (double)cut > p.value || p.rest < 0.0 || p.rest > 0.0;
+  const int bits = __builtin_bit_cast(int, cut);
+  return __builtin_bit_cast(float, inexact ? bits | 1 : bits);
 }
