@@ -180,6 +180,39 @@ TEST_F(FloatingContext, Limits) {
   EXPECT_EQ(api().cuCtxGetLimit(nullptr, cuda::LIMIT_STACK_SIZE), cuda::CUDA_ERROR_INVALID_VALUE);
 }
 
+// Pieces of 16 KiB until malloc gives null; then they are freed and asked for again.
+TEST_F(FloatingContext, HeapHasItsLimit) {
+  const char* source = R"(
+    extern "C" __global__ void fill(int* count) {
+      void* pieces[4096];
+      for (int round = 0; round < 2; ++round) {
+        int n = 0;
+        while (n < 4096 && (pieces[n] = malloc(16384)) != nullptr) ++n;
+        count[round] = n;
+        while (n > 0) free(pieces[--n]);
+      }
+    })";
+  const std::string& image = image_of(source);
+  api().cuCtxSetCurrent(context_);
+  ASSERT_EQ(api().cuCtxSetLimit(cuda::LIMIT_MALLOC_HEAP_SIZE, 24u << 20), 0);
+  CUmodule here = nullptr;
+  ASSERT_EQ(api().cuModuleLoadDataEx(&here, image.data(), 0, nullptr, nullptr), 0);
+  CUfunction fill = nullptr;
+  ASSERT_EQ(api().cuModuleGetFunction(&fill, here, "fill"), 0);
+  CUdeviceptr memory = 0;
+  ASSERT_EQ(api().cuMemAlloc(&memory, 8), 0);
+  void* params[] = {&memory};
+  ASSERT_EQ(api().cuLaunchKernel(fill, 1, 1, 1, 1, 1, 1, 0, nullptr, params, nullptr), 0);
+  int count[2] = {};
+  ASSERT_EQ(api().cuMemcpyDtoH(count, memory, 8), 0);
+  EXPECT_GT(count[0], (24 << 20) / 16384 / 2);
+  EXPECT_LT(count[0], 4096);
+  EXPECT_EQ(count[0], count[1]);
+  EXPECT_EQ(api().cuCtxSetLimit(cuda::LIMIT_MALLOC_HEAP_SIZE, 32u << 20),
+            cuda::CUDA_ERROR_INVALID_VALUE)
+      << "after a kernel has used the heap";
+}
+
 TEST_F(FloatingContext, PrimaryFlags) {
   api().cuCtxSetCurrent(primary_);
   unsigned before = 0, now = 0;

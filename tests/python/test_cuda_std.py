@@ -327,9 +327,11 @@ def test_containers():
     "c_type, dtype, tolerance", [("float", np.complex64, 2e-6), ("double", np.complex128, 4e-15)]
 )
 def test_complex(c_type, dtype, tolerance):
-    names = ["x + y", "x * y - y", "x / y", "cs::exp(x)", "cs::log(x)", "cs::sqrt(x)", "cs::sin(x)", "cs::conj(x) * T(2)",
-             "cs::pow(x, y)", "C(cs::abs(x), cs::arg(y))", "C(cs::norm(x), x.real())", "cs::cosh(x) / y", "-x",
-             "cs::polar(cs::abs(x), cs::arg(x))"]  # fmt: skip
+    names = [
+        "x + y", "x * y - y", "x / y", "cs::exp(x)", "cs::log(x)", "cs::sqrt(x)", "cs::sin(x)",
+        "cs::conj(x) * T(2)", "cs::pow(x, y)", "C(cs::abs(x), cs::arg(y))", "C(cs::norm(x), x.real())",
+        "cs::cosh(x) / y", "-x", "cs::polar(cs::abs(x), cs::arg(x))",
+    ]  # fmt: skip
     source = f"""
     #include <cuda/std/complex>
     namespace cs = cuda::std;

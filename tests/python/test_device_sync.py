@@ -570,3 +570,21 @@ def test_cache_hints_and_timers():
     v = values.reshape(40, 4).copy()
     v[:, 0] *= 6
     assert np.array_equal(out.reshape(40, 4), v) and (times > 0).all()
+
+
+def test_alignas_behind_the_memory_space():
+    source = """
+    struct alignas(32) Big { int v[8]; };
+    __constant__ alignas(16) int c[4] = {1, 2, 3, 4};
+    __device__   alignas(Big) int d[8];
+    extern "C" __global__ void k(int* out) {
+      __shared__ alignas(128) char s[64];
+      extern __shared__ alignas(16) float dynamic[];
+      dynamic[threadIdx.x] = threadIdx.x;
+      s[threadIdx.x] = (char)c[threadIdx.x];
+      out[threadIdx.x] = s[threadIdx.x] + (int)dynamic[threadIdx.x] * 10;
+      if ((size_t)s % 128 || (size_t)dynamic % 16 || (size_t)d % 32 || (size_t)c % 16) out[0] = -1;
+    }"""
+    out = td.zeros(4, np.int32)
+    td.RawKernel(source, "k")((1,), (4,), (out,), shared_mem=16)
+    assert td.asnumpy(out).tolist() == [1, 12, 23, 34]

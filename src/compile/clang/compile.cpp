@@ -129,6 +129,22 @@ std::string quoted(const std::string& text) {
   return result + "\"";
 }
 
+// nvcc takes `__shared__ alignas(16) int x`, Clang wants alignas first. The two words become the
+// name of a macro (td_annotations.h) in the same place, so that columns stay.
+std::string join_alignas(std::string text) {
+  const std::string second = "alignas";
+  for (const std::string first : {"__shared__", "__constant__", "__device__"}) {
+    for (std::size_t at = text.find(first); at != std::string::npos;
+         at = text.find(first, at + 1)) {
+      const std::size_t end = at + first.size(), next = text.find_first_not_of(' ', end);
+      if (next == end || text.compare(next, second.size(), second) != 0) continue;
+      text.replace(end, next + second.size() - end,
+                   "_" + second + std::string(next - end - 1, ' '));
+    }
+  }
+  return text;
+}
+
 // The user's text with his macros in front; #line keeps his own numbers.
 std::string main_text(const ClangRequest& request, const Options& options) {
   std::string text = "#line 1 \"<command line>\"\n";
@@ -136,7 +152,7 @@ std::string main_text(const ClangRequest& request, const Options& options) {
   for (const std::string& file : options.pre_includes) text += "#include " + quoted(file) + "\n";
   if (options.default_device) text += "#pragma clang force_cuda_host_device begin\n";
   text += "#line " + std::to_string(request.first_line) + " " + quoted(request.file_name) + "\n";
-  text += request.source;
+  text += join_alignas(request.source);
   text += "\n";
   return text + name_expression_text(request.name_expressions);
 }

@@ -91,6 +91,34 @@ class cluster_group {
 };
 __TD_FN cluster_group this_cluster() { return {}; }
 
+// All threads of a cooperative launch.
+class grid_group {
+ public:
+  struct arrival_token {};
+  __TD_MEMBER_FN static bool is_valid() { return true; }
+  // Behind it every thread of the grid sees what the others have written before it.
+  __TD_MEMBER_FN static void sync() { __td_grid_barrier(); }
+  __TD_MEMBER_FN static arrival_token barrier_arrive() { return {}; }
+  __TD_MEMBER_FN static void barrier_wait(arrival_token&&) { __td_grid_barrier(); }
+  __TD_MEMBER_FN static unsigned long long block_rank() {
+    return ((unsigned long long)blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+  }
+  __TD_MEMBER_FN static unsigned long long num_blocks() {
+    return (unsigned long long)gridDim.x * gridDim.y * gridDim.z;
+  }
+  __TD_MEMBER_FN static unsigned long long thread_rank() {
+    return block_rank() * thread_block::num_threads() + thread_block::thread_rank();
+  }
+  __TD_MEMBER_FN static unsigned long long num_threads() {
+    return num_blocks() * thread_block::num_threads();
+  }
+  __TD_MEMBER_FN static unsigned long long size() { return num_threads(); }
+  __TD_MEMBER_FN static dim3 block_index() { return thread_block::group_index(); }
+  __TD_MEMBER_FN static dim3 dim_blocks() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
+  __TD_MEMBER_FN static dim3 group_dim() { return dim_blocks(); }
+};
+__TD_FN grid_group this_grid() { return {}; }
+
 // Lanes of one warp; the threads that run together where coalesced_threads() is called.
 class coalesced_group : public thread_group {
  public:

@@ -24,6 +24,10 @@
 #define __maxnreg__(...)
 #define __grid_constant__
 #define __cluster_dims__(...) __attribute__((aligned(__td_cluster<__VA_ARGS__>::of_one_block)))
+// What `__shared__ alignas(n)` becomes (compile.cpp).
+#define __shared___alignas(...) __shared__ _Alignas(__VA_ARGS__)
+#define __constant___alignas(...) __constant__ _Alignas(__VA_ARGS__)
+#define __device___alignas(...) __device__ _Alignas(__VA_ARGS__)
 #define __align__(n) __attribute__((aligned(n)))
 #define __assume(condition) __builtin_assume(condition)
 #define __builtin_align__(n) __attribute__((aligned(n)))

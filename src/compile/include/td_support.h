@@ -97,8 +97,9 @@ __TD_C_FN void* memcpy(void*, const void*, size_t);
 __TD_C_FN void* memmove(void*, const void*, size_t);
 __TD_C_FN void* memset(void*, int, size_t);
 // Ends the launch with CUDA_ERROR_ASSERT.
-__TD_C_FN __attribute__((noreturn, nothrow)) void __assertfail(const char* message, const char* file,
-                                                               unsigned line, const char* function,
+__TD_C_FN __attribute__((noreturn, nothrow)) void __assertfail(const char* message,
+                                                               const char* file, unsigned line,
+                                                               const char* function,
                                                                size_t character_size);
 // Provided by lowering (src/softdev/simt/builtins.def) and the runtime
 // (src/softdev/run/device_calls.h).
@@ -109,6 +110,8 @@ __attribute__((host, device)) void __td_rt_atomic_wide(void*, unsigned long long
                                                        unsigned kind);
 __attribute__((host, device)) unsigned short __td_rt_atomic_add_bf16(unsigned short*,
                                                                      unsigned short);
+// Waits for all threads of the grid.
+__attribute__((host, device, convergent, nothrow)) void __td_grid_barrier();
 __attribute__((host, device, const, nothrow)) void* __td_shared_base();
 __attribute__((host, device, const, nothrow)) unsigned __td_is_constant(const void*);
 #ifndef __TREADLE_PROGRAM__
