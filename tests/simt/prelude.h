@@ -11,7 +11,6 @@ extern "C" __device__ float __td_expf(float) __attribute__((const, nothrow));
 extern "C" __device__ float __td_sinf(float) __attribute__((const, nothrow));
 extern "C" __device__ float __td_fdimf(float, float) __attribute__((const, nothrow));
 extern "C" __device__ int vprintf(const char*, const char*);
-extern "C" __device__ double __td_pow(double, double) __attribute__((const, nothrow));
 
 __device__ inline int sync_count(int p) { return __nvvm_bar0_popc(p); }
 __device__ inline int sync_and(int p) { return __nvvm_bar0_and(p); }

@@ -225,6 +225,47 @@ TEST_P(Memory, Atomics) {
   for (int i = 0; i < n; ++i) ASSERT_EQ(seen[i], 1u);
 }
 
+// One operation for the lanes of a warp gives each lane the value that lanes before it have left.
+TEST_P(Memory, OldValuesOfASumAtOneAddress) {
+  Program program(R"(
+    extern "C" __global__ void run(int* place, long* wide, float* rounded, const int* in, int* out, int n, int step) {
+      int i = threadIdx.x;
+      out[i] = atomic_add(place, step);
+      if (i >= n) return;
+      out[100 + i] = atomic_add(place + 1, in[i]);
+      out[200 + i] = (int)__atomic_fetch_sub(wide, (long)in[i] << 33, __ATOMIC_RELAXED) == 0;
+      if (in[i] % 3) {
+        out[300 + i] = atomic_add(place + 2, in[i]);
+        out[400 + i] = atomic_add(place + 3, 5);
+        atomic_add(rounded, 1.0f / in[i]);
+      }
+    })",
+                  GetParam());
+  constexpr int threads = 93, n = 86;
+  std::vector<int> in(n), out(500, -1), place(4);
+  std::vector<long> wide(1);
+  std::vector<float> rounded(1);
+  for (int i = 0; i < n; ++i) in[i] = (i * 31 + 7) % 50 + 1;
+  program.launch("run", {1}, {threads}, 0, place.data(), wide.data(), rounded.data(), in.data(),
+                 out.data(), n, -7);
+  int sum[4] = {};
+  float one_by_one = 0;
+  for (int i = 0; i < threads; ++i) {
+    ASSERT_EQ(out[i], sum[0]);
+    sum[0] -= 7;
+    if (i >= n) continue;
+    ASSERT_EQ(out[100 + i], sum[1]);
+    sum[1] += in[i];
+    ASSERT_EQ(out[200 + i], 1);
+    ASSERT_EQ(out[300 + i], in[i] % 3 ? sum[2] : -1);
+    ASSERT_EQ(out[400 + i], in[i] % 3 ? sum[3] : -1);
+    if (in[i] % 3) sum[2] += in[i], sum[3] += 5, one_by_one += 1.0f / float(in[i]);
+  }
+  for (int k = 0; k < 4; ++k) EXPECT_EQ(place[k], sum[k]);
+  EXPECT_EQ(wide[0], -(static_cast<long>(sum[1]) << 33));
+  EXPECT_EQ(rounded[0], one_by_one);
+}
+
 TEST_P(SharedMemory, SharedHistogramAndScan) {
   Program program(R"(
     extern "C" __global__ void histogram(const unsigned char* in, unsigned* bins, int n) {

@@ -1,7 +1,7 @@
 // Cooperative groups: blocks, tiles, coalesced threads, the grid.
 #pragma once
 #pragma clang system_header
-#include "td_group.h"
+#include "td_mbarrier.h"
 
 namespace cooperative_groups {
 
@@ -171,16 +171,11 @@ class coalesced_group : public thread_group {
 };
 __TD_FN coalesced_group coalesced_threads() { return coalesced_group(__activemask(), 0, 1); }
 
-// A tile of `size` neighbouring threads of its parent; a power of two up to a warp.
+// A tile within a warp.
 template <unsigned tile_size>
-class thread_block_tile<tile_size, void> : public thread_group {
-  static_assert((tile_size & (tile_size - 1)) == 0 && tile_size > 0,
-                "the size of a tile must be a power of two");
-  static_assert(tile_size <= 32,
-                "tiles of more than 32 threads are not supported on the software device yet");
-
+class __td_warp_tile : public thread_group {
  public:
-  __TD_MEMBER_FN thread_block_tile(unsigned meta_rank, unsigned meta_size)
+  __TD_MEMBER_FN __td_warp_tile(unsigned meta_rank, unsigned meta_size)
       : thread_group(false, lanes(), meta_rank, meta_size) {}
   __TD_MEMBER_FN static constexpr unsigned num_threads() { return tile_size; }
   __TD_MEMBER_FN static constexpr unsigned size() { return tile_size; }
@@ -226,14 +221,117 @@ class thread_block_tile<tile_size, void> : public thread_group {
   __TD_MEMBER_FN static unsigned to_ranks(unsigned bits) { return bits >> first_lane(); }
 };
 
+// A tile of several warps. Its barrier, and what its warps tell one another, is shared memory of
+// the block.
+struct __td_tiles_memory {
+  __td_mbarrier barriers[16];
+  alignas(16) unsigned char by_warp[32][32];
+};
+__TD_FN __td_tiles_memory& __td_tiles() {
+  static __shared__ __td_tiles_memory memory;
+  return memory;
+}
+template <unsigned tile_size>
+class __td_block_tile : public thread_group {
+ public:
+  __TD_MEMBER_FN __td_block_tile(unsigned meta_rank, unsigned meta_size)
+      : thread_group(true, ~0u, meta_rank, meta_size) {}
+  __TD_MEMBER_FN static constexpr unsigned num_threads() { return tile_size; }
+  __TD_MEMBER_FN static constexpr unsigned size() { return tile_size; }
+  __TD_MEMBER_FN static unsigned thread_rank() { return block_rank() % tile_size; }
+  __TD_MEMBER_FN unsigned meta_group_rank() const { return meta_rank_; }
+  __TD_MEMBER_FN unsigned meta_group_size() const { return meta_size_; }
+  __TD_MEMBER_FN void sync() const {
+    __td_mbarrier* barrier = __td_tiles().barriers + block_rank() / tile_size;
+    __td_mbarrier_wait(barrier, __td_mbarrier_phase(__td_mbarrier_arrive(barrier, 1)));
+  }
+  __TD_MEMBER_FN int any(int predicate) const {
+    return __td_combine(__any_sync(__activemask(), predicate), [](int a, int b) { return a | b; });
+  }
+  __TD_MEMBER_FN int all(int predicate) const {
+    return __td_combine(__all_sync(__activemask(), predicate), [](int a, int b) { return a & b; });
+  }
+
+  // Combines one value of each warp, in ascending order; all threads get the result.
+  template <class T, class Op>
+  __TD_MEMBER_FN T __td_combine(T of_warp, Op op) const {
+    return combine(of_warp, warps(), op);
+  }
+  // The same over the warps below the thread's own; only where there is one.
+  template <class T, class Op>
+  __TD_MEMBER_FN T __td_combine_below(T of_warp, Op op) const {
+    return combine(of_warp, __td_warp_rank(), op);
+  }
+  __TD_MEMBER_FN static unsigned __td_warp_rank() { return block_rank() / 32 % (tile_size / 32); }
+  // Once for all tiles, by all threads of the block.
+  __TD_MEMBER_FN static void __td_set_up() {
+    __syncthreads();
+    const unsigned threads = thread_block::num_threads(), first = block_rank() * tile_size;
+    const unsigned left = first < threads ? threads - first : 0;
+    if (left > 0)
+      __td_mbarrier_init(__td_tiles().barriers + block_rank(), left < tile_size ? left : tile_size);
+    __syncthreads();
+  }
+
+ private:
+  __TD_MEMBER_FN static unsigned first_warp() {
+    return block_rank() / tile_size * (tile_size / 32);
+  }
+  __TD_MEMBER_FN static unsigned warps() {
+    const unsigned left = (thread_block::num_threads() + 31) / 32 - first_warp();
+    return left < tile_size / 32 ? left : tile_size / 32;
+  }
+  template <class T, class Op>
+  __TD_MEMBER_FN T combine(T of_warp, unsigned count, Op op) const {
+    static_assert(sizeof(T) <= 32, "values of at most 32 bytes can be combined");
+    T* slots = (T*)__td_tiles().by_warp;
+    constexpr unsigned stride = 32 / sizeof(T);
+    if (block_rank() % 32 == 0) slots[block_rank() / 32 * stride] = of_warp;
+    sync();
+    T result = slots[first_warp() * stride];
+    for (unsigned i = 1; i < count; ++i) result = op(result, slots[(first_warp() + i) * stride]);
+    sync();
+    return result;
+  }
+};
+
+// A tile of `size` neighbouring threads of its parent; a power of two.
+template <bool in_warp, unsigned size>
+struct __td_tile_of {
+  typedef __td_warp_tile<size> type;
+};
+template <unsigned size>
+struct __td_tile_of<false, size> {
+  typedef __td_block_tile<size> type;
+};
+template <unsigned size>
+class thread_block_tile<size, void> : public __td_tile_of<(size <= 32), size>::type {
+  static_assert((size & (size - 1)) == 0 && size > 0 && size <= 1024,
+                "the size of a tile must be a power of two up to 1024");
+
+ public:
+  __TD_MEMBER_FN thread_block_tile(unsigned meta_rank, unsigned meta_size)
+      : __td_tile_of<(size <= 32), size>::type(meta_rank, meta_size) {}
+};
 template <unsigned size, class Parent>
 class thread_block_tile : public thread_block_tile<size, void> {
  public:
   using thread_block_tile<size, void>::thread_block_tile;
 };
 
+// Memory for tiles of several warps: not needed here.
+template <unsigned threads>
+struct block_tile_memory {
+  char unused;
+};
+template <unsigned threads>
+__TD_FN thread_block this_thread_block(block_tile_memory<threads>&) {
+  return thread_block();
+}
+
 template <unsigned size, class Parent>
 __TD_FN thread_block_tile<size, Parent> tiled_partition(const Parent& parent) {
+  if constexpr (size > 32) __td_block_tile<size>::__td_set_up();
   const unsigned tiles = (parent.num_threads() + size - 1) / size;
   return thread_block_tile<size, Parent>(parent.thread_rank() / size, tiles);
 }

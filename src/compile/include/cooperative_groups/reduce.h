@@ -65,7 +65,11 @@ template <unsigned size, class Parent, class T, class Op>
 __TD_FN T reduce(const thread_block_tile<size, Parent>& group, T value, Op&& op) {
   typedef __remove_cvref(Op) Operation;
   constexpr __td_warp_op instruction = __td_warp_op_of<T, Operation>;
-  if constexpr (instruction != __td_warp_op::none && size == 32) {
+  if constexpr (size > 32) {
+    // Lanes that are there, then warps.
+    const T of_warp = __td_reduce_lanes(__activemask(), value, op);
+    return group.__td_combine(of_warp, op);
+  } else if constexpr (instruction != __td_warp_op::none && size == 32) {
     return __td_reduce_by_instruction(group.__td_mask(), value, instruction);
   } else {
 #pragma unroll

@@ -12,12 +12,20 @@ __TD_FN T inclusive_scan(const Group& group, T value, Op&& op) {
 }
 template <unsigned size, class Parent, class T, class Op>
 __TD_FN T inclusive_scan(const thread_block_tile<size, Parent>& group, T value, Op&& op) {
+  if constexpr (size > 32) {
+    const unsigned lanes = __activemask();
+    value = __td_scan_lanes(lanes, value, op);
+    const T of_warp = __td_shfl(lanes, value, 31 - __builtin_clz(lanes), 32);
+    const T before = group.__td_combine_below(of_warp, op);
+    return group.__td_warp_rank() == 0 ? value : op(before, value);
+  } else {
 #pragma unroll
-  for (unsigned delta = 1; delta < size; delta *= 2) {
-    const T other = group.shfl_up(value, delta);
-    if (group.thread_rank() >= delta) value = op(other, value);
+    for (unsigned delta = 1; delta < size; delta *= 2) {
+      const T other = group.shfl_up(value, delta);
+      if (group.thread_rank() >= delta) value = op(other, value);
+    }
+    return value;
   }
-  return value;
 }
 template <class Group, class T>
 __TD_FN T inclusive_scan(const Group& group, T value) {
@@ -29,6 +37,22 @@ template <class Group, class T, class Op>
 __TD_FN T exclusive_scan(const Group& group, T value, Op&& op) {
   const T before = group.shfl_up(inclusive_scan(group, value, op), 1);
   return group.thread_rank() == 0 ? T() : before;
+}
+template <unsigned size, class Parent, class T, class Op>
+__TD_FN T exclusive_scan(const thread_block_tile<size, Parent>& group, T value, Op&& op) {
+  if constexpr (size <= 32) {
+    const T before = group.shfl_up(inclusive_scan(group, value, op), 1);
+    return group.thread_rank() == 0 ? T() : before;
+  } else {
+    const unsigned lanes = __activemask();
+    const T inclusive = __td_scan_lanes(lanes, value, op);
+    const T of_warp = __td_shfl(lanes, inclusive, 31 - __builtin_clz(lanes), 32);
+    const T warps_before = group.__td_combine_below(of_warp, op);
+    const T lanes_before = __td_shfl_up(lanes, inclusive, 1, 32);
+    const bool first_warp = group.__td_warp_rank() == 0;
+    if (group.thread_rank() % 32 == 0) return first_warp ? T() : warps_before;
+    return first_warp ? lanes_before : op(warps_before, lanes_before);
+  }
 }
 template <class Group, class T>
 __TD_FN T exclusive_scan(const Group& group, T value) {
