@@ -50,9 +50,15 @@ class Program {
  private:
   Outcome run(const td::softdev::LoweredKernel& kernel, Dim grid, Dim block, unsigned shared,
               const unsigned char* params);
+  explicit Program(td::softdev::LowerReply reply);
+  void* special_block(const std::string& kernel, Dim block);
+
   td::softdev::LowerReply reply_;
   struct Loaded;
   std::unique_ptr<Loaded> loaded_;
+  std::string source_;  // "" where there is no special code
+  int width_ = 0;
+  std::map<std::string, std::unique_ptr<Program>> special_;
 };
 
 // Memory that ends right before a page that may not be touched.

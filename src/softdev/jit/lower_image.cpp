@@ -135,12 +135,12 @@ bool read_reply(std::string_view bytes, LowerReply* reply) {
   return reply->ok;
 }
 
-CUresult lower_image(std::string_view bitcode, LowerReply* reply, std::string* log) {
+CUresult lower_image(const LowerRequest& request, LowerReply* reply, std::string* log) {
   static const base::DiskCache& cache = *new base::DiskCache("object");
-  LowerRequest request;
-  request.bitcode = bitcode;
   base::Hasher hasher;
-  hasher.add(bitcode).add(processor_key()).add(static_cast<std::uint64_t>(request.optimize));
+  hasher.add(request.bitcode).add(processor_key());
+  hasher.add(static_cast<std::uint64_t>(request.optimize)).add(request.kernel);
+  for (std::uint32_t size : request.block) hasher.add(static_cast<std::uint64_t>(size));
   hasher.add(static_cast<std::uint64_t>(request.width)).add(base::kVersion);
   hasher.add(static_cast<std::uint64_t>(base::kCacheFormat)).add(base::cc_plugin_stamp());
   base::Hash128 key = hasher.finish();

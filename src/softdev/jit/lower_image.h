@@ -12,7 +12,7 @@ namespace td::softdev {
 
 // CUDA_ERROR_FILE_NOT_FOUND: there is no compiler. CUDA_ERROR_NOT_SUPPORTED: the image uses
 // something that the software device cannot do. `log` says what, for people.
-CUresult lower_image(std::string_view bitcode, LowerReply* reply, std::string* log);
+CUresult lower_image(const LowerRequest& request, LowerReply* reply, std::string* log);
 
 // A reply as bytes, and back; false when the bytes are not a whole reply.
 std::string write_reply(const LowerReply& reply);

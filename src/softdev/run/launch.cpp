@@ -24,6 +24,7 @@ class LaunchOp final : public Op {
   LaunchOp(CUfunction function, const LaunchShape& shape, const unsigned char* params)
       : Op(Kind::work, *function->module->context), function_(*function) {
     const LoweredKernel& info = function->info;
+    if (function->special) special_ = function->special->find(shape.grid, shape.block);
     unsigned char* to = inline_params_;
     if (info.param_bytes > kInlineParams) {
       large_params_ = std::make_unique<unsigned char[]>(info.param_bytes);
@@ -49,7 +50,8 @@ class LaunchOp final : public Op {
   void run(Executor* executor, std::uint64_t begin, std::uint64_t end) override {
     ensure_alternate_stack();
     bool coroutines = !function_.block && frame_.threads > kWarpSize;
-    if (const char* problem = executor->reserve_stacks(function_.info.stack_bytes, coroutines)) {
+    std::uint32_t stack_bytes = special_ ? special_->stack_bytes : function_.info.stack_bytes;
+    if (const char* problem = executor->reserve_stacks(stack_bytes, coroutines)) {
       context().fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
                      base::cat("kernel ", function_.info.name, ": ", problem));
       return;
@@ -96,7 +98,9 @@ class LaunchOp final : public Op {
   }
 
   TD_ON_WARP_STACK void run_block(Executor& executor, BlockFrame& frame) const {
-    if (function_.block) {
+    if (special_) {
+      special_->block(&frame);
+    } else if (function_.block) {
       function_.block(&frame);
     } else if (frame_.threads <= kWarpSize) {
       executor.run_single_warp(function_.warp);
@@ -105,6 +109,7 @@ class LaunchOp final : public Op {
     }
   }
 
+  const SpecialCode* special_ = nullptr;
   CUfunc_st& function_;  // outlives the launch: unloading a module waits for the context
   LaunchFrame frame_{};
   std::unique_ptr<unsigned char[]> large_params_;

@@ -152,14 +152,20 @@ CUresult load_module(Context& context, const void* image, CUmodule* out, std::st
     return CUDA_ERROR_INVALID_IMAGE;
   }
   install_fault_handlers();
+  LowerRequest request;
+  request.bitcode = bytes;
   LowerReply reply;
-  CUresult result = lower_image(bytes, &reply, log);
+  CUresult result = lower_image(request, &reply, log);
   if (result != CUDA_SUCCESS) return result;
   CUmodule module = pool<CUmod_st>().make();
   module->context = &context;
   module->globals = reply.globals;
   result = place_data(context, reply, module, log);
   if (result == CUDA_SUCCESS) result = place_code(reply, module, log);
+  auto kept = std::make_shared<const std::string>(bytes);
+  for (CUfunction function : module->functions)
+    if (function->block)
+      function->special = std::make_shared<SpecialCodes>(kept, function->info.name);
   if (result != CUDA_SUCCESS) {
     destroy_module(module);
     return result;

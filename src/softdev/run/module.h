@@ -11,6 +11,7 @@
 #include "base/cuda_abi.h"
 #include "softdev/jit/elf_object.h"
 #include "softdev/run/context.h"
+#include "softdev/run/special.h"
 #include "softdev/simt/kernel_abi.h"
 #include "softdev/simt/lower.h"
 
@@ -21,10 +22,12 @@ struct CUfunc_st {
   td::softdev::WarpFunction warp = nullptr;
   td::softdev::BlockFunction block =
       nullptr;  // null for a kernel whose barriers want warps as coroutines
+  std::shared_ptr<td::softdev::SpecialCodes> special;  // null where there are none
   std::atomic<std::uint32_t> max_dynamic_shared{0};
   void clear() {
     alive = false;
     module = nullptr;
+    special.reset();
     info = {};
   }
 };

@@ -44,6 +44,8 @@ void WarpEmitter::emit(BasicBlock* at, BasicBlock* next) {
   Scope scope;
   scope.end = plan_.order().size();
   scope.may_split = !compact_;
+  auto* lanes = dyn_cast<ConstantInt>(launch_.lanes);
+  if (lanes && lanes->equalsInt(width_)) scope.full_owner = plan_.mask_owner(entry);
   b_.CreateBr(landing(scope, entry));
   emit_range(scope, 0, scope.end);
   // Nothing is handed from one warp to the next: says so, or the slots would become values that

@@ -52,8 +52,10 @@ class RangeBuilder {
                *done = block("td.done");
     b_.SetInsertPoint(entry);
     load_launch();
-    Value* begin = function_->getArg(1);
-    Value* end = function_->getArg(2);
+    bool fixed = kernel_.has_fixed_block();
+    Value* begin = fixed || phased_ ? b_.getInt32(0) : static_cast<Value*>(function_->getArg(1));
+    Value* end =
+        fixed ? b_.getInt32(kernel_.fixed_threads()) : static_cast<Value*>(function_->getArg(2));
     Value *bx = launch_.block_dim[0], *by = launch_.block_dim[1];
     Value* row = b_.CreateUDiv(begin, bx);
     Value* start[4] = {b_.CreateURem(begin, bx), b_.CreateURem(row, by), b_.CreateUDiv(row, by),
@@ -70,7 +72,8 @@ class RangeBuilder {
     for (unsigned i = 0; i < 4; ++i) {
       phis[i] = b_.CreatePHI(b_.getInt32Ty(), 2);
       phis[i]->addIncoming(start[i], round);
-      if (i < 3) launch_.thread[i] = phis[i];
+      if (i < 3)
+        launch_.thread[i] = is_always_zero(i) ? b_.getInt32(0) : static_cast<Value*>(phis[i]);
     }
     launch_.first = phis[3];
     PHINode* number = b_.CreatePHI(b_.getInt32Ty(), 2);
@@ -113,7 +116,10 @@ class RangeBuilder {
     for (unsigned i = 0; i < 3; ++i) {
       launch_.block_index[i] = field(block, offsetof(BlockFrame, block_idx) + 4 * i, i32);
       launch_.grid_dim[i] = field(launch_.launch_frame, offsetof(LaunchFrame, grid) + 4 * i, i32);
-      launch_.block_dim[i] = field(launch_.launch_frame, offsetof(LaunchFrame, block) + 4 * i, i32);
+      launch_.block_dim[i] =
+          kernel_.has_fixed_block()
+              ? b_.getInt32(kernel_.block[i])
+              : field(launch_.launch_frame, offsetof(LaunchFrame, block) + 4 * i, i32);
     }
     for (const Argument& argument : kernel_.thread->args()) {
       std::uint64_t offset = kernel_.params[argument.getArgNo()].offset;
@@ -127,6 +133,22 @@ class RangeBuilder {
       else
         launch_.params.push_back(field(params, offset, type));
     }
+  }
+
+  // Every warp has W threads of one row.
+  bool has_whole_rows() const {
+    return kernel_.has_fixed_block() && kernel_.block[0] % width_ == 0;
+  }
+  // This index of a warp's first thread.
+  bool is_always_zero(unsigned axis) const {
+    if (!kernel_.has_fixed_block()) return false;
+    return axis == 0 ? kernel_.block[0] == width_ : kernel_.block[axis] == 1;
+  }
+  ThreadLayout layout_of(ThreadLayout::Kind kind, unsigned row_length, bool may_assume,
+                         bool warp_aligned) const {
+    ThreadLayout layout{kind, width_, row_length, may_assume, warp_aligned};
+    std::copy(kernel_.block, kernel_.block + 3, layout.block);
+    return layout;
   }
 
   // State of the whole block. Its address goes into the dispatch marker, so that it stays in memory
@@ -174,7 +196,7 @@ class RangeBuilder {
 
   // Pieces of rows. Where an index would wrap around inside a piece, threads run one at a time.
   void emit_rows(Value* end, BasicBlock* next) {
-    ThreadLayout layout{ThreadLayout::row, width_, 0, !phased_, false};
+    ThreadLayout layout = layout_of(ThreadLayout::row, 0, !phased_ && !has_whole_rows(), false);
     Shapes shapes(*kernel_.thread, layout, dominators_, loops_);
     ControlPlan plan(*kernel_.thread, shapes, dominators_, loops_);
     WarpEmitter emitter(kernel_, shapes, plan, launch_, function_);
@@ -183,6 +205,7 @@ class RangeBuilder {
         b_.CreateBinaryIntrinsic(Intrinsic::umin, in_row, b_.CreateSub(end, launch_.first));
     lanes = b_.CreateBinaryIntrinsic(Intrinsic::umin, lanes, b_.getInt32(width_));
     Value* holds = assumptions_hold(emitter, shapes);
+    if (has_whole_rows()) lanes = b_.getInt32(width_);
     launch_.lanes = b_.CreateSelect(holds, lanes, b_.getInt32(1));
     mark_dispatch();
     emitter.emit(b_.GetInsertBlock(), next);
@@ -208,20 +231,26 @@ class RangeBuilder {
     Value *bx = launch_.block_dim[0], *x = launch_.thread[0];
     launch_.lanes =
         b_.CreateBinaryIntrinsic(Intrinsic::umin, b_.CreateSub(end, launch_.first), number(width_));
+    constexpr unsigned length = 16;
+    bool pairs_of_rows = kernel_.block[0] == length && kernel_.block[1] % (32 / length) == 0;
+    if (has_whole_rows() || pairs_of_rows) launch_.lanes = number(width_);
     mark_dispatch();
+    if (has_whole_rows())
+      return emit_body(layout_of(ThreadLayout::row, 0, false, true), nullptr, nullptr, next);
+    if (pairs_of_rows)
+      return emit_body(layout_of(ThreadLayout::rows, length, false, true), nullptr, nullptr, next);
     auto other = [&] { return BasicBlock::Create(function_->getContext(), "layout", function_); };
     Value* in_row = b_.CreateAnd(b_.CreateICmpULE(b_.CreateAdd(x, launch_.lanes), bx),
                                  b_.CreateICmpEQ(b_.CreateAnd(x, number(31)), number(0)));
-    emit_body({ThreadLayout::row, width_, 0, true, true}, other(), in_row, next);
+    emit_body(layout_of(ThreadLayout::row, 0, true, true), other(), in_row, next);
     if (uses_thread_y(*kernel_.thread)) {
-      constexpr unsigned length = 16;
       Value* in_rows = b_.CreateAnd(b_.CreateICmpEQ(bx, number(length)),
                                     b_.CreateICmpEQ(launch_.lanes, number(width_)));
       Value* rows_left = b_.CreateSub(launch_.block_dim[1], launch_.thread[1]);
       in_rows = b_.CreateAnd(in_rows, b_.CreateICmpUGE(rows_left, number(width_ / length)));
-      emit_body({ThreadLayout::rows, width_, length, true, true}, other(), in_rows, next);
+      emit_body(layout_of(ThreadLayout::rows, length, true, true), other(), in_rows, next);
     }
-    emit_body({ThreadLayout::linear, width_, 0, true, true}, nullptr, nullptr, next);
+    emit_body(layout_of(ThreadLayout::linear, 0, true, true), nullptr, nullptr, next);
   }
 
   // The first thread of the next warp: a whole number of rows further, or in the same row.
@@ -284,13 +313,17 @@ unsigned register_pressure(const Function& kernel) {
   return most;
 }
 
+// As many lanes as the values need registers for, the code stays small with, and rows have threads.
 unsigned choose_width(const KernelContext& kernel) {
   unsigned size = kernel.thread->getInstructionCount(),
            pressure = register_pressure(*kernel.thread);
-  if (size > 400 || pressure > 7) return 8;
-  // Rows of two-dimensional blocks are often 16 long.
-  if (size > 120 || pressure > 3 || uses_thread_y(*kernel.thread)) return 16;
-  return 32;
+  unsigned width = size > 400 || pressure > 7 ? 8 : size > 120 || pressure > 3 ? 16 : 32;
+  // A block whose size is not known: rows of two-dimensional ones are often 16 long.
+  unsigned row = kernel.has_fixed_block()        ? kernel.block[0]
+                 : uses_thread_y(*kernel.thread) ? 16
+                                                 : 32;
+  while (width > 8 && width > row) width /= 2;
+  return width;
 }
 
 // void name(BlockFrame*, more…)

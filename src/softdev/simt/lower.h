@@ -19,6 +19,10 @@ struct LowerRequest {
   // Barriers by td_rt_barrier (a stack for each warp) even where the block function could run the
   // block in phases.
   bool stackful = false;
+  // Code for one kernel and one block size (0: for all), launched only on grids that have fewer
+  // than 2^31 threads along each axis. Its block function is what counts.
+  std::string_view kernel;
+  std::uint32_t block[3] = {0, 0, 0};
 };
 
 struct ParamLayout {

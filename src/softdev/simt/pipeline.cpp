@@ -86,7 +86,9 @@ void lower(const LowerRequest& request, LowerReply& reply) {
   std::unique_ptr<Module> host = make_host_module(context, *target);
   std::vector<KernelFunctions> functions;
   for (Function* function : find_kernels(*thread)) {
+    if (!request.kernel.empty() && function->getName() != StringRef(request.kernel)) continue;
     KernelContext kernel;
+    std::copy(request.block, request.block + 3, kernel.block);
     kernel.thread = function;
     kernel.host = host.get();
     kernel.data = &data;

@@ -238,6 +238,51 @@ bool Shapes::never_wraps(const Value* value, bool is_signed, unsigned depth,
   return true;
 }
 
+namespace {
+
+// 0, 1, 2 for the axes of a register of the launch, 3 for another value.
+unsigned axis_of(const Value* value, Builtin x_axis) {
+  auto* call = dyn_cast<CallInst>(value);
+  const BuiltinRow* row = call ? find_builtin(*call) : nullptr;
+  if (!row) return 3;
+  return std::min(3u, static_cast<unsigned>(row->kind) - static_cast<unsigned>(x_axis));
+}
+
+}  // namespace
+
+// blockIdx * blockDim along an axis, the latter perhaps as a number.
+bool Shapes::is_block_start(const Value* value, unsigned axis) const {
+  auto* op = dyn_cast<BinaryOperator>(value);
+  if (!op) return false;
+  const Value *x = op->getOperand(0), *y = op->getOperand(1);
+  auto* number = dyn_cast<ConstantInt>(y);
+  if (op->getOpcode() == Instruction::Shl)
+    return number && number->getValue().ult(32) && axis_of(x, Builtin::block_x) == axis &&
+           std::uint64_t{1} << number->getZExtValue() == layout_.block[axis];
+  if (op->getOpcode() != Instruction::Mul) return false;
+  if (number)
+    return axis_of(x, Builtin::block_x) == axis && number->getZExtValue() == layout_.block[axis];
+  if (axis_of(x, Builtin::block_x) != axis) std::swap(x, y);
+  return axis_of(x, Builtin::block_x) == axis && axis_of(y, Builtin::block_dim_x) == axis;
+}
+
+// Zero low bits of the index of a row piece's first thread.
+unsigned Shapes::row_align() const {
+  if (layout_.warp_aligned) return 5;
+  bool whole = layout_.block[0] != 0 && layout_.block[0] % layout_.width == 0;
+  return whole ? Log2_32(layout_.width) : 0;
+}
+
+bool Shapes::is_global_index(const Instruction& sum) const {
+  bool adds = sum.getOpcode() == Instruction::Add;
+  if (auto* disjoint = dyn_cast<PossiblyDisjointInst>(&sum)) adds |= disjoint->isDisjoint();
+  if (!adds || layout_.block[0] == 0) return false;
+  const Value *x = sum.getOperand(0), *y = sum.getOperand(1);
+  if (axis_of(x, Builtin::thread_x) == 3) std::swap(x, y);
+  unsigned axis = axis_of(x, Builtin::thread_x);
+  return axis < 3 && is_block_start(y, axis);
+}
+
 bool Shapes::inherently(const Value* value, bool is_signed, unsigned depth,
                         Assumptions& needed) const {
   Shape shape = of(value);
@@ -269,6 +314,7 @@ bool Shapes::inherently(const Value* value, bool is_signed, unsigned depth,
       return never_wraps(incoming.get(), is_signed, depth + 1, needed);
     });
   }
+  if (is_global_index(*instruction)) return true;
   if (auto* op = dyn_cast<OverflowingBinaryOperator>(instruction)) {
     // The scalar copy stands for a lane that may be dead: `a - b` without wrap in live lanes may
     // still wrap in that one.
@@ -340,7 +386,7 @@ Shape Shapes::compute_call(const CallInst& call) const {
     case Builtin::thread_x:
       if (layout_.kind == ThreadLayout::linear) return plain(Shape::varying);
       for (unsigned l = 0; l < layout_.width; ++l) lanes[l] = rows ? l % layout_.row_length : l;
-      return offsets(lanes, row_kind && layout_.warp_aligned ? 5 : 0, bits, rows);
+      return offsets(lanes, row_kind ? row_align() : 0, bits, rows);
     case Builtin::thread_y:
       if (layout_.kind == ThreadLayout::linear) return plain(Shape::varying);
       if (row_kind) return plain(Shape::uniform);

@@ -33,6 +33,8 @@ struct ThreadLayout {
   bool may_assume = true;   // whoever runs the code checks assumptions() first
   bool warp_aligned =
       false;  // lane 0 is lane 0 of a warp of 32 threads; in `row`, x0 is a multiple of 32
+  // LowerRequest::block: with it, blockIdx * blockDim + threadIdx stays below 2^31 on each axis.
+  std::uint32_t block[3] = {0, 0, 0};
 };
 
 struct Shape {
@@ -92,6 +94,9 @@ class Shapes {
                    Assumptions& needed) const;
   bool inherently(const llvm::Value* value, bool is_signed, unsigned depth,
                   Assumptions& needed) const;
+  unsigned row_align() const;
+  bool is_global_index(const llvm::Instruction& sum) const;
+  bool is_block_start(const llvm::Value* value, unsigned axis) const;
   bool update(const llvm::Instruction& instruction, Shape shape);
   Shape offsets(llvm::SmallVector<std::int64_t, 0> lanes, unsigned align, unsigned bits,
                 bool constant_base) const;

@@ -35,6 +35,9 @@ struct KernelContext {
   bool needs_full_warp = false;
   bool has_avx2 = true;
   std::uint32_t local_bytes = 0;
+  std::uint32_t block[3] = {0, 0, 0};  // LowerRequest::block
+  bool has_fixed_block() const { return block[0] != 0; }
+  std::uint32_t fixed_threads() const { return block[0] * block[1] * block[2]; }
 };
 
 // Scalars of the launch, available everywhere in the generated function.

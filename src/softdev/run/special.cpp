@@ -1,0 +1,178 @@
+#include "softdev/run/special.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <system_error>
+#include <thread>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "softdev/jit/lower_image.h"
+#include "softdev/run/fault.h"
+#include "softdev/run/fork.h"
+
+namespace td::softdev {
+
+namespace {
+
+// Some milliseconds of work: less than the making costs.
+constexpr std::uint64_t worth_it = std::uint64_t{1} << 20;
+
+enum class Mode { never, when_worth_it, always };
+
+Mode mode() {
+  static const Mode chosen = [] {
+    const char* text = std::getenv("TREADLE_SOFT_SPECIAL");
+    if (text && std::strcmp(text, "never") == 0) return Mode::never;
+    if (text && std::strcmp(text, "always") == 0) return Mode::always;
+    return Mode::when_worth_it;
+  }();
+  return chosen;
+}
+
+bool fits_31_bits(const unsigned (&grid)[3], const unsigned (&block)[3]) {
+  for (int i = 0; i < 3; ++i)
+    if (std::uint64_t{grid[i]} * block[i] > 0x7fffffffu) return false;
+  return true;
+}
+
+}  // namespace
+
+// One thread that makes special codes, one after the other. At the end of the process it is waited
+// for: the compiler's own data is destroyed then.
+class SpecialMaker {
+ public:
+  static SpecialMaker& get() {
+    static SpecialMaker& maker = *new SpecialMaker;
+    return maker;
+  }
+
+  void ask(std::shared_ptr<SpecialCodes> codes, SpecialCodes::Entry& entry) {
+    std::lock_guard lock(mutex_);
+    if (ending_) return;
+    jobs_.push_back({std::move(codes), &entry});
+    if (!running_) start_locked();
+    wanted_.notify_one();
+  }
+
+ private:
+  struct Job {
+    std::shared_ptr<SpecialCodes> codes;
+    SpecialCodes::Entry* entry;
+  };
+
+  SpecialMaker() {
+    guard_across_fork(busy_, LockRank::context);
+    std::atexit([] { get().end(); });
+  }
+
+  void start_locked() {
+    running_ = true;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+      std::thread([this] { work(); }).detach();
+    } catch (const std::system_error&) {
+      running_ = false;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  // A child of a fork finds `busy_` free and nobody at work; it makes no special code any more.
+  void work() {
+    setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), 10);
+    std::unique_lock lock(mutex_);
+    while (!ending_) {
+      if (jobs_.empty()) {
+        wanted_.wait(lock);
+        continue;
+      }
+      Job job = std::move(jobs_.front());
+      jobs_.pop_front();
+      lock.unlock();
+      {
+        std::lock_guard busy(busy_);
+        if (!stopping_.load()) job.codes->make(*job.entry);
+      }
+      job.codes.reset();
+      lock.lock();
+    }
+  }
+
+  void end() {
+    stopping_ = true;
+    std::lock_guard busy(busy_);
+    std::lock_guard lock(mutex_);
+    ending_ = true;
+    wanted_.notify_one();
+  }
+
+  std::mutex busy_, mutex_;
+  std::condition_variable wanted_;
+  std::deque<Job> jobs_;
+  bool running_ = false, ending_ = false;
+  std::atomic<bool> stopping_{false};
+};
+
+const SpecialCode* SpecialCodes::find(const unsigned (&grid)[3], const unsigned (&block)[3]) {
+  if (mode() == Mode::never || !fits_31_bits(grid, block)) return nullptr;
+  std::lock_guard lock(mutex_);
+  Entry* entry = std::find_if(entries_, entries_ + count_, [&](const Entry& candidate) {
+    return std::equal(block, block + 3, candidate.block);
+  });
+  if (entry == entries_ + count_) {
+    if (count_ == most) return nullptr;
+    std::copy(block, block + 3, entry->block);
+    ++count_;
+  }
+  if (const SpecialCode* code = entry->code.load(std::memory_order_acquire)) return code;
+  if (entry->asked) return nullptr;
+  std::uint64_t threads = std::uint64_t{block[0]} * block[1] * block[2];
+  entry->threads += threads * grid[0] * grid[1] * grid[2];
+  if (mode() == Mode::always) {
+    entry->asked = true;
+    make(*entry);
+    return entry->code.load(std::memory_order_acquire);
+  }
+  if (entry->threads >= worth_it) {
+    entry->asked = true;
+    SpecialMaker::get().ask(shared_from_this(), *entry);
+  }
+  return nullptr;
+}
+
+// Whatever goes wrong, the code for all block sizes is there.
+void SpecialCodes::make(Entry& entry) {
+  LowerRequest request;
+  request.bitcode = *bitcode_;
+  request.kernel = kernel_;
+  std::copy(entry.block, entry.block + 3, request.block);
+  LowerReply reply;
+  std::string problem;
+  if (lower_image(request, &reply, &problem) == cuda::CUDA_SUCCESS) {
+    entry.storage.object = ElfObject::load(reply.object, &problem);
+    if (entry.storage.object && reply.kernels.size() == 1) {
+      const LoweredKernel& kernel = reply.kernels[0];
+      void* block = kernel.block_symbol.empty()
+                        ? nullptr
+                        : entry.storage.object->find(kernel.block_symbol, true);
+      entry.storage.block = reinterpret_cast<BlockFunction>(block);
+      entry.storage.stack_bytes = kernel.stack_bytes;
+      if (block) return entry.code.store(&entry.storage, std::memory_order_release);
+    }
+  }
+  base::log(base::LogLevel::info,
+            base::cat("no code for kernel ", kernel_, " and blocks of ", entry.block[0], " x ",
+                      entry.block[1], " x ", entry.block[2], ": ", problem));
+}
+
+}  // namespace td::softdev
