@@ -160,7 +160,12 @@ def judge(status, output, program):
 
 def first_error(output, status):
     """The line that says most about a failure."""
-    for pattern in (r"treadle: .*", r".*\berror\b:.*", r".*undefined reference.*", r".*(CUDA|cuda|Error|error).*"):
+    for pattern in (
+        r"treadle: .*",
+        r".*\berror\b:.*",
+        r".*undefined reference.*",
+        r".*(CUDA|cuda|Error|error).*",
+    ):
         if match := re.search(pattern, output):
             return match.group(0).strip()[:240]
     if status is None:

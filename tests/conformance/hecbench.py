@@ -9,18 +9,49 @@ from corpus import Program
 HERE = Path(__file__).parent
 
 # "Thirty programs to start with": each exercises something different of the device language.
-FIRST = """vadd bitonic-sort scan bscan shuffle vote atomicIntrinsics atomicAggregate atomicCAS bincount softmax
-simpleSpmv radixsort quicksort fwt dct8x8 convolutionSeparable laplace3d nbody mandelbrot black-scholes nqueen
-chacha20 secp256k1 bh threadfence gemv dp4a assert wmma""".split()
+FIRST = [
+    "vadd",
+    "bitonic-sort",
+    "scan",
+    "bscan",
+    "shuffle",
+    "vote",
+    "atomicIntrinsics",
+    "atomicAggregate",
+    "atomicCAS",
+    "bincount",
+    "softmax",
+    "simpleSpmv",
+    "radixsort",
+    "quicksort",
+    "fwt",
+    "dct8x8",
+    "convolutionSeparable",
+    "laplace3d",
+    "nbody",
+    "mandelbrot",
+    "black-scholes",
+    "nqueen",
+    "chacha20",
+    "secp256k1",
+    "bh",
+    "threadfence",
+    "gemv",
+    "dp4a",
+    "assert",
+    "wmma",
+]
 
 LIBRARY = re.compile(
     r'#\s*include\s*[<"]((?:cublas|cusparse|cufft|cusolver|cudnn|nccl|cutlass|cute|thrust|cub|nvml|mpi|ATen|torch'
-    r'|boost|gdal|gsl|nvshmem|cudf|npp|cuda/(?!std)|tbb)[\w/.]*|curand\.h)'
+    r"|boost|gdal|gsl|nvshmem|cudf|npp|cuda/(?!std)|tbb)[\w/.]*|curand\.h)"
 )
 # Programs whose own success reads like a failure.
 EXPECTED = {"assert": r"failed as expected"}
 # Names of arguments that only repeat the same work.
-REPEAT = re.compile(r"repeat|iterations?|iters?\b|trials?|runs\b|repetitions?|number of times", re.IGNORECASE)
+REPEAT = re.compile(
+    r"repeat|iterations?|iters?\b|trials?|runs\b|repetitions?|number of times", re.IGNORECASE
+)
 
 
 def read_table(name):
@@ -36,7 +67,10 @@ def read_table(name):
 
 def sources(folder):
     for path in sorted(folder.rglob("*")):
-        if path.suffix in (".cu", ".cuh", ".h", ".hpp", ".cpp", ".cc", ".c", ".inc", ".cuda") and path.is_file():
+        if (
+            path.suffix in (".cu", ".cuh", ".h", ".hpp", ".cpp", ".cc", ".c", ".inc", ".cuda")
+            and path.is_file()
+        ):
             yield path
 
 
@@ -64,7 +98,9 @@ def make_folder(source, target):
 def usage_position(folder):
     """Which argument is named as a number of repetitions by the program's own usage text."""
     for path in sources(folder):
-        for text in re.findall(r'"[^"\n]*[Uu]sage[^"\n]*"(?:\s*"[^"\n]*")*', path.read_text(errors="replace")):
+        for text in re.findall(
+            r'"[^"\n]*[Uu]sage[^"\n]*"(?:\s*"[^"\n]*")*', path.read_text(errors="replace")
+        ):
             arguments = re.findall(r"<([^<>]*)>", text)
             for position, name in enumerate(arguments):
                 if REPEAT.search(name):
@@ -74,19 +110,30 @@ def usage_position(folder):
 
 def run_lines(folder, table_rows):
     """The commands of the Makefile's target `run`, with the table's arguments or fewer repetitions."""
-    makefile = next((folder / name for name in ("Makefile", "makefile") if (folder / name).exists()), None)
+    makefile = next(
+        (folder / name for name in ("Makefile", "makefile") if (folder / name).exists()), None
+    )
     text = makefile.read_text() if makefile else ""
     found = re.search(r"^run\s*:.*\n((?:\t.*\n?|#.*\n)*)", text, re.MULTILINE)
     lines = [line.strip() for line in (found.group(1).splitlines() if found else [])]
-    lines = [re.sub(r"^[@-]", "", line) for line in lines if line and not line.lstrip("@-").startswith("#")]
+    lines = [
+        re.sub(r"^[@-]", "", line)
+        for line in lines
+        if line and not line.lstrip("@-").startswith("#")
+    ]
     program = (re.search(r"^\s*program\s*:?=\s*(\S+)", text, re.MULTILINE) or [None, "main"])[1]
     lines = [
-        line.replace("$(LAUNCHER)", "").replace("$(program)", program).replace("${program}", program).strip()
+        line.replace("$(LAUNCHER)", "")
+        .replace("$(program)", program)
+        .replace("${program}", program)
+        .strip()
         for line in lines
     ]
     lines = [re.sub(r"\$\(\w+\)", lambda m: variable(text, m.group(0)), line) for line in lines]
     if table_rows:
-        binary = next((w for line in lines for w in line.split() if w.startswith("./")), "./" + program)
+        binary = next(
+            (w for line in lines for w in line.split() if w.startswith("./")), "./" + program
+        )
         return [f"{binary} {row}" for row in table_rows]
     position = usage_position(folder)
     if position is None:
@@ -95,7 +142,11 @@ def run_lines(folder, table_rows):
     for line in lines[:1]:
         words = line.split()
         start = next((i for i, w in enumerate(words) if w.startswith("./")), None)
-        if start is not None and start + 1 + position < len(words) and words[start + 1 + position].isdigit():
+        if (
+            start is not None
+            and start + 1 + position < len(words)
+            and words[start + 1 + position].isdigit()
+        ):
             words[start + 1 + position] = str(min(int(words[start + 1 + position]), 2))
         shorter.append(" ".join(words))
     return shorter

@@ -42,15 +42,23 @@ def known_failures(corpus):
 
 
 def parse(argv):
-    p = argparse.ArgumentParser(description="Runs a corpus of CUDA programs on the software device.")
+    p = argparse.ArgumentParser(
+        description="Runs a corpus of CUDA programs on the software device."
+    )
     p.add_argument("corpus", choices=sorted(CORPORA))
     p.add_argument("checkout", help="folder of the corpus")
     p.add_argument("--only", help="names, separated by commas")
-    p.add_argument("--first", action="store_true", help="HeCBench: the thirty programs to start with")
+    p.add_argument(
+        "--first", action="store_true", help="HeCBench: the thirty programs to start with"
+    )
     p.add_argument("--work", help="folder for builds (default: a temporary one)")
     p.add_argument("--jobs", type=int, default=2)
-    p.add_argument("--build-limit", type=float, default=300, help="seconds of processor time a build may take")
-    p.add_argument("--limit", type=float, default=60, help="seconds of processor time a run may take")
+    p.add_argument(
+        "--build-limit", type=float, default=300, help="seconds of processor time a build may take"
+    )
+    p.add_argument(
+        "--limit", type=float, default=60, help="seconds of processor time a run may take"
+    )
     p.add_argument("--keep", action="store_true", help="keep the build folders")
     p.add_argument("--json", help="file for the results")
     p.add_argument("--verbose", action="store_true", help="print the output of failures")
@@ -83,7 +91,9 @@ def run_all(runner, programs, options):
             note = result.reason
             if result.status == "failed" and result.name in known:
                 note += f"  [known: {known[result.name]}]"
-            print(f"{result.status:8} {result.name:32} {result.build_seconds:6.1f} {result.run_seconds:6.1f}  {note}")
+            print(
+                f"{result.status:8} {result.name:32} {result.build_seconds:6.1f} {result.run_seconds:6.1f}  {note}"
+            )
             if options.verbose and result.status == "failed":
                 print(result.output[-3000:])
             sys.stdout.flush()
@@ -100,7 +110,9 @@ def report(options, results):
     )
     if options.json:
         rows = [{k: v for k, v in vars(result).items() if k != "output"} for result in results]
-        Path(options.json).write_text(json.dumps({"corpus": options.corpus, "results": rows}, indent=1) + "\n")
+        Path(options.json).write_text(
+            json.dumps({"corpus": options.corpus, "results": rows}, indent=1) + "\n"
+        )
     known = known_failures(options.corpus)
     unknown = [r.name for r in results if r.status == "failed" and r.name not in known]
     if unknown:

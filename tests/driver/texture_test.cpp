@@ -117,8 +117,7 @@ TEST_F(Texture, Surfaces) {
 
 TEST_F(Texture, LinearWidth) {
   std::size_t texels = 0;
-  CUresult result =
-      api().cuDeviceGetTexture1DLinearMaxWidth(&texels, cuda::FORMAT_FLOAT, 1, 0);
+  CUresult result = api().cuDeviceGetTexture1DLinearMaxWidth(&texels, cuda::FORMAT_FLOAT, 1, 0);
   if (result == cuda::CUDA_ERROR_NOT_SUPPORTED) return;
   EXPECT_EQ(result, 0);
   EXPECT_GE(texels, std::size_t{1} << 27);

@@ -91,9 +91,11 @@ void forward_device_headers(llvm::vfs::InMemoryFileSystem& memory) {
     if (is_library_header(name) || name.ends_with(".def") || memory.exists(path)) continue;
     std::string text = "#pragma once\n#pragma clang system_header\n";
     if (name.starts_with("cuda/std/") && name != "cuda/std/atomic") {
-      // Programs have the host's standard library; its constexpr functions are the device's as well.
+      // Programs have the host's standard library; its constexpr functions are the device's as
+      // well.
       text += "#pragma clang force_cuda_host_device begin\n#include <" + name.drop_front(9).str() +
-              ">\n#pragma clang force_cuda_host_device end\n#include \"" + kHeaderFolder + "/td_cuda_std.h\"\n";
+              ">\n#pragma clang force_cuda_host_device end\n#include \"" + kHeaderFolder +
+              "/td_cuda_std.h\"\n";
       memory.addFile(path, 0, MemoryBuffer::getMemBufferCopy(text, name));
       continue;
     }
