@@ -231,9 +231,8 @@ std::vector<Row> function_rows() {
 
 using Words = std::vector<std::uint16_t>;
 
-std::string kernel_text(const std::string& name, const std::string& call) {
-  return "extern \"C\" __global__ void " + name +
-         "(const unsigned short* as, const unsigned short* bs, const unsigned short* cs, double* "
+std::string kernel_text(const std::string& call) {
+  return "(const unsigned short* as, const unsigned short* bs, const unsigned short* cs, double* "
          "r, "
          "int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
          "  H a = word(as[i]), b = word(bs[i]), c = word(cs[i]);\n"
@@ -259,16 +258,16 @@ void check(const Format& format, const std::vector<Row>& rows, const Words& a, c
                        " H;\ntypedef " + format.pair +
                        " H2;\n__device__ H word(unsigned short x) { return __ushort_as_" +
                        format.name + "(x); }\n";
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    source += kernel_text("row" + std::to_string(i), rows[i].call);
-  const td::Module module(source);
+  std::vector<std::string> texts;
+  for (const Row& row : rows) texts.push_back(kernel_text(row.call));
+  const auto kernels = load_rows(source, texts);
   const td::Array on[3] = {on_device(a), on_device(b), on_device(c)};
   const int n = static_cast<int>(a.size());
   for (std::size_t k = 0; k < rows.size(); ++k) {
+    if (!kernels[k]) continue;
     td::Array out = td::full({n}, -77, td::float64);
-    module.get("row" + std::to_string(k))
-        .launch({.grid = {static_cast<unsigned>((n + 127) / 128)}, .block = {128}}, on[0], on[1],
-                on[2], out, n);
+    kernels[k]->launch({.grid = {static_cast<unsigned>((n + 127) / 128)}, .block = {128}}, on[0],
+                       on[1], on[2], out, n);
     const std::vector<double> got = on_host<double>(out);
     int wrong = 0;
     for (std::size_t i = 0; i < a.size() && wrong < 3; ++i) {
@@ -330,19 +329,20 @@ struct Conversion {
 template <class T>
 void check_conversions(const std::string& header, const char* type,
                        const std::vector<Conversion<T>>& rows, const std::vector<T>& in) {
-  std::string source = "#include <" + header + ">\n";
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    source += "extern \"C\" __global__ void row" + std::to_string(i) + "(const " + type +
-              "* xs, double* r, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-              "  if (i >= n) return;\n  const " +
-              type + " x = xs[i];\n  r[i] = (double)(" + rows[i].call + ");\n}\n";
-  const td::Module module(source);
+  std::vector<std::string> texts;
+  for (const Conversion<T>& row : rows)
+    texts.push_back(std::string("(const ") + type +
+                    "* xs, double* r, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                    "  if (i >= n) return;\n  const " +
+                    type + " x = xs[i];\n  r[i] = (double)(" + row.call + ");\n}\n");
+  const auto kernels = load_rows("#include <" + header + ">\n", texts);
   const td::Array x = on_device(in);
   const int n = static_cast<int>(in.size());
   for (std::size_t k = 0; k < rows.size(); ++k) {
+    if (!kernels[k]) continue;
     td::Array out = td::full({n}, -77, td::float64);
-    module.get("row" + std::to_string(k))
-        .launch({.grid = {static_cast<unsigned>((n + 127) / 128)}, .block = {128}}, x, out, n);
+    kernels[k]->launch({.grid = {static_cast<unsigned>((n + 127) / 128)}, .block = {128}}, x, out,
+                       n);
     const std::vector<double> got = on_host<double>(out);
     int wrong = 0;
     for (std::size_t i = 0; i < in.size() && wrong < 3; ++i) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <cstring>
 #include <limits>
 #include <random>
@@ -88,6 +89,43 @@ T around_one(int range) {
   const int exponent = std::uniform_int_distribution<int>(-range, range)(random_bits());
   const T value = std::ldexp(mantissa, exponent);
   return random_bits()() & 1 ? value : -value;
+}
+
+// Kernels called row0, row1, …, each with its text after the name. The software device must know
+// all of them. An NVRTC may be older than a function: there what does not compile is named and left
+// out.
+inline std::vector<std::optional<td::Kernel>> load_rows(const std::string& before,
+                                                        const std::vector<std::string>& texts) {
+  const char* device = std::getenv("TREADLE_DEVICE");
+  const bool is_cuda = device && std::strncmp(device, "cuda", 4) == 0;
+  const std::size_t together = is_cuda ? 16 : texts.size();
+  std::vector<std::optional<td::Kernel>> kernels(texts.size());
+  auto load = [&](std::size_t first, std::size_t last) {
+    std::string source = before;
+    for (std::size_t i = first; i < last; ++i)
+      source += "extern \"C\" __global__ void row" + std::to_string(i) + texts[i];
+    const td::Module module(source);
+    for (std::size_t i = first; i < last; ++i) kernels[i] = module.get("row" + std::to_string(i));
+  };
+  for (std::size_t first = 0; first < texts.size(); first += together) {
+    const std::size_t last = std::min(first + together, texts.size());
+    if (!is_cuda) {
+      load(first, last);
+      continue;
+    }
+    try {
+      load(first, last);
+    } catch (const td::Error&) {
+      for (std::size_t i = first; i < last; ++i) {
+        try {
+          load(i, i + 1);
+        } catch (const td::Error&) {
+          std::printf("SKIPPED (not known to this NVRTC): %s\n", texts[i].c_str());
+        }
+      }
+    }
+  }
+  return kernels;
 }
 
 // Three columns of arguments.

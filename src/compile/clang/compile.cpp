@@ -157,13 +157,20 @@ std::string main_text(const ClangRequest& request, const Options& options) {
   return text + name_expression_text(request.name_expressions);
 }
 
+// The big headers are precompiled with the prelude for sources that mention them.
+const char* prelude_for(const std::string& source) {
+  auto mentions = [&](const char* header) { return source.find(header) != std::string::npos; };
+  if (mentions("cuda_bf16.h") || mentions("cuda_fp8.h")) return kPreludeBfloatFile;
+  return mentions("cuda_fp16.h") ? kPreludeHalfFile : nullptr;
+}
+
 void compile_with_clang(const ClangRequest& request, ClangReply& reply) {
   Options options = parse_options(request.options);
   if (!options.error.empty()) {
     reply.log = options.error;
     return;
   }
-  options.half = request.source.find("cuda_fp16.h") != std::string::npos;
+  options.prelude = prelude_for(request.source);
   FrontendJob job;
   job.options = &options;
   job.main = llvm::MemoryBuffer::getMemBufferCopy(main_text(request, options), kMainFile);

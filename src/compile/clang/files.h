@@ -22,6 +22,7 @@ inline constexpr const char* kMainFile = "/__treadle__/main.cu";
 inline constexpr const char* kPchFile = "/__treadle__/prelude.pch";
 inline constexpr const char* kPreludeFile = "/__treadle__/include/treadle_prelude.h";
 inline constexpr const char* kPreludeHalfFile = "/__treadle__/include/treadle_prelude_half.h";
+inline constexpr const char* kPreludeBfloatFile = "/__treadle__/include/treadle_prelude_bfloat.h";
 
 // Real files beneath an overlay of the embedded device headers; `main` and `pch` (may be null) are
 // added to it.

@@ -65,7 +65,7 @@ std::unique_ptr<CompilerInstance> make_frontend(FrontendJob job) {
   for (const std::string& folder : job.options->include_paths)
     arguments.insert(arguments.end(), {"-I", folder});
   if (job.pch) arguments.insert(arguments.end(), {"-include-pch", kPchFile});
-  const char* prelude = job.options->half ? kPreludeHalfFile : kPreludeFile;
+  const char* prelude = job.options->prelude ? job.options->prelude : kPreludeFile;
   arguments.push_back(job.main ? kMainFile : prelude);
 
   std::vector<const char*> pointers;

@@ -16,8 +16,8 @@ struct Options {
       false;  // -ftz=true: recorded in the image; denormals are kept on the software device
   bool default_device = false;  // functions without an annotation are __host__ __device__
   bool warnings = true;
-  bool half = false;  // the source mentions cuda_fp16.h: precompile it with the prelude
-  std::string error;  // not empty: an option was refused, and this says which and why
+  const char* prelude = nullptr;  // what is precompiled (files.h); null: the plain prelude
+  std::string error;              // not empty: an option was refused, and this says which and why
 };
 
 // Options that only steer NVIDIA's code generator (-arch, -G, -lineinfo, -maxrregcount, ...) are

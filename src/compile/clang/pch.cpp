@@ -76,7 +76,7 @@ class PrecompileAction : public ASTFrontendAction {
 };
 
 std::uint64_t key_of(const Options& options) {
-  std::string text = getClangFullVersion() + (options.half ? " half" : "");
+  std::string text = getClangFullVersion() + (options.prelude ? options.prelude : "");
   for (const std::string& argument : language_arguments(options)) text += '\n' + argument;
   return llvm::xxh3_64bits(text) ^ device_headers_hash();
 }
@@ -85,7 +85,7 @@ std::shared_ptr<const std::string> make_pch(const Options& options, std::string&
   Options clean;
   clean.standard = options.standard;
   clean.contract = options.contract;
-  clean.half = options.half;
+  clean.prelude = options.prelude;
   FrontendJob job{&clean, nullptr, nullptr, &log};
   std::unique_ptr<CompilerInstance> instance = make_frontend(std::move(job));
   if (!instance) return nullptr;
