@@ -75,13 +75,12 @@ inline unsigned long long reversed(unsigned long long x, int width) {
   for (int i = 0; i < width; ++i) result |= (x >> i & 1) << (width - 1 - i);
   return result;
 }
+// The fourth bit of a selector's nibble means nothing (as an H200 answers).
 inline unsigned bytes_of(unsigned x, unsigned y, unsigned selector) {
   unsigned result = 0;
   for (int i = 3; i >= 0; --i) {
     const unsigned from = selector >> (4 * i) & 7, word = from < 4 ? x : y;
-    const int byte = static_cast<signed char>(word >> (8 * (from & 3)));
-    result = result << 8 |
-             static_cast<unsigned char>((selector >> (4 * i) & 8) ? (byte < 0 ? 0xff : 0) : byte);
+    result = result << 8 | static_cast<unsigned char>(word >> (8 * (from & 3)));
   }
   return result;
 }

@@ -77,6 +77,10 @@ __device__ double norm_of_array(double x, double y, double z) { double a[3] = {x
 __device__ float norm_of_arrayf(float x, float y, float z) { float a[3] = {x, y, z}; return normf(3, a); }
 __device__ double rnorm_of_array(double x, double y, double z) { double a[3] = {x, y, z}; return rnorm(3, a); }
 __device__ float rnorm_of_arrayf(float x, float y, float z) { float a[3] = {x, y, z}; return rnormf(3, a); }
+#ifndef __TREADLE__
+__device__ double hypot(double x, double y, double z) { return norm3d(x, y, z); }
+__device__ float hypot(float x, float y, float z) { return norm3df(x, y, z); }
+#endif
 __device__ double hypot_of_three(double x, double y, double z) { return hypot(x, y, z); }
 __device__ float hypot_of_threef(float x, float y, float z) { return hypot(x, y, z); }
 __device__ double remquo_rest(double x, double y) { int q; return remquo(x, y, &q); }

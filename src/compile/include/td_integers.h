@@ -15,18 +15,13 @@ __TD_FN long long __mul64hi(long long x, long long y) {
                      (y < 0 ? (unsigned long long)x : 0));
 }
 
-// Each nibble of the selector picks one of eight bytes; its top bit spreads that byte's sign
-// instead.
+// Three bits of each nibble of the selector pick one of eight bytes.
 __TD_FN unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   const unsigned long long bytes = (unsigned long long)y << 32 | x;
   unsigned result = 0;
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const unsigned nibble = selector >> (4 * i) & 15;
-    const unsigned byte = (unsigned)(bytes >> (8 * (nibble & 7))) & 0xff;
-    const unsigned sign = (byte & 0x80) ? 0xffu : 0u;
-    result |= ((nibble & 8) ? sign : byte) << (8 * i);
-  }
+  for (int i = 0; i < 4; ++i)
+    result |= ((unsigned)(bytes >> (8 * (selector >> (4 * i) & 7))) & 0xff) << (8 * i);
   return result;
 }
 
