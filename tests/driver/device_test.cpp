@@ -181,7 +181,7 @@ TEST_F(DeviceTable, FoundByItsBusAddress) {
   CUdevice found = -1;
   ASSERT_EQ(api().cuDeviceGetByPCIBusId(&found, id), 0);
   EXPECT_EQ(found, 0);
-  EXPECT_EQ(api().cuDeviceGetByPCIBusId(&found, "no address"), cuda::CUDA_ERROR_INVALID_VALUE);
+  EXPECT_NE(api().cuDeviceGetByPCIBusId(&found, "no address"), 0);
   char luid[8];
   EXPECT_NE(api().cuDeviceGetLuid(luid, nullptr, 0), 0) << "names of Windows";
 }

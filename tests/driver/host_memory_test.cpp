@@ -2,7 +2,7 @@
 // address.
 #include <sys/mman.h>
 
-#include <thread>
+#include <utility>
 
 #include "support.h"
 
@@ -69,6 +69,8 @@ TEST_F(HostMemory, BadRegistrations) {
   EXPECT_EQ(api().cuMemHostRegister(pages.at, 0, 0), cuda::CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(api().cuMemHostRegister(pages.at, 4096, 0x100), cuda::CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(api().cuMemHostUnregister(pages.at), cuda::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+  munmap(pages.at, std::exchange(pages.bytes, 0));
+  EXPECT_NE(api().cuMemHostRegister(pages.at, 4096, 0), 0) << "no such memory";
 }
 
 TEST_F(HostMemory, FlagsOfPinnedMemory) {

@@ -5,6 +5,8 @@
 
 #include "softdev/api/guard.h"
 #include "softdev/api/soft_api.h"
+#include "softdev/run/capture.h"
+#include "softdev/run/pool.h"
 
 using namespace td::softdev;
 using namespace td::cuda;
@@ -185,7 +187,12 @@ CUresult td_soft_cuCtxGetApiVersion(CUcontext handle, unsigned* version) {
 }
 
 CUresult td_soft_cuCtxSynchronize() {
-  return in_context([](Context& context) { return context.synchronize(); });
+  return in_context([](Context& context) -> CUresult {
+    if (CUresult error = refuse_unsafe()) return error;
+    CUresult result = context.synchronize();
+    release_unused_memory(context.device);
+    return result;
+  });
 }
 
 CUresult td_soft_cuCtxSynchronize_v2(CUcontext handle) {

@@ -5,6 +5,7 @@
 #include "softdev/api/guard.h"
 #include "softdev/api/soft_api.h"
 #include "softdev/run/array.h"
+#include "softdev/run/capture.h"
 #include "softdev/run/memory.h"
 #include "softdev/run/work.h"
 
@@ -37,15 +38,36 @@ CUresult start(Context& context, CUstream_st& stream, const CheckedCopy& copy, b
   return wait ? context.wait(*op) : static_cast<CUresult>(CUDA_SUCCESS);
 }
 
+// Before a copy: what a capture of streams forbids. A synchronous copy would wait, and waits in the
+// default stream.
+CUresult refuse_copy(Context& context, CUstream_st& stream, bool synchronous) {
+  if (!any_capture()) return CUDA_SUCCESS;
+  if (!synchronous) return refuse_implicit(context, stream);
+  if (CUresult error = refuse_captured(context, stream)) return error;
+  return refuse_unsafe();
+}
+
 CUresult copy(const CUDA_MEMCPY3D& params, CUstream handle, bool synchronous) {
   return in_stream(handle, [&](Context& context, CUstream_st& stream) -> CUresult {
     CheckedCopy checked;
     if (CUresult error = check_copy(params, &checked)) return error;
+    if (is_captured(stream) && !synchronous) return submit(context, stream, CopyWork{params});
+    if (CUresult error = refuse_copy(context, stream, synchronous)) return error;
     return start(context, stream, checked, synchronous);
   });
 }
 
 enum class Kind { host, device };
+
+CUDA_MEMCPY3D typed_copy(Kind to_kind, std::uintptr_t to, Kind from_kind, std::uintptr_t from,
+                         std::size_t bytes) {
+  CUDA_MEMCPY3D params = linear_copy(to, from, bytes);
+  params.dstMemoryType = to_kind == Kind::host ? MEMORYTYPE_HOST : MEMORYTYPE_DEVICE;
+  params.dstHost = reinterpret_cast<void*>(to);
+  params.srcMemoryType = from_kind == Kind::host ? MEMORYTYPE_HOST : MEMORYTYPE_DEVICE;
+  params.srcHost = reinterpret_cast<const void*>(from);
+  return params;
+}
 
 // The linear copies of the fast path. Sides that are said to be device memory must be known memory.
 CUresult linear(Kind to_kind, std::uintptr_t to, Kind from_kind, std::uintptr_t from,
@@ -56,6 +78,9 @@ CUresult linear(Kind to_kind, std::uintptr_t to, Kind from_kind, std::uintptr_t 
       return CUDA_ERROR_INVALID_VALUE;
     if (bytes == 0) return CUDA_SUCCESS;
     if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
+    if (is_captured(stream) && !synchronous)
+      return submit(context, stream, CopyWork{typed_copy(to_kind, to, from_kind, from, bytes)});
+    if (CUresult error = refuse_copy(context, stream, synchronous)) return error;
     CheckedCopy checked;
     checked.region = {.to = reinterpret_cast<char*>(to),
                       .from = reinterpret_cast<const char*>(from),

@@ -3,6 +3,8 @@
 
 #include "softdev/api/guard.h"
 #include "softdev/api/soft_api.h"
+#include "softdev/run/capture.h"
+#include "softdev/run/pool.h"
 
 using namespace td::softdev;
 using namespace td::cuda;
@@ -13,6 +15,7 @@ constexpr std::size_t kPitchAlignment = 512;
 
 CUresult allocate(Context& context, MemoryKind kind, std::size_t bytes, unsigned flags,
                   std::uintptr_t* address) {
+  if (CUresult error = refuse_unsafe()) return error;
   Allocation like{
       .bytes = bytes, .device = context.device, .kind = kind, .context = &context, .flags = flags};
   return Arena::get().allocate(like, 1, address);
@@ -90,7 +93,10 @@ CUresult td_soft_cuMemFree_v2(CUdeviceptr address) {
     Allocation allocation;
     if (!starts_at(address, &allocation, [](const Allocation& a) { return !a.on_host(); }))
       return CUDA_ERROR_INVALID_VALUE;
+    if (CUresult error = refuse_unsafe()) return error;
     if (CUresult error = context.synchronize()) return error;
+    if (allocation.pool)
+      return pool_free(allocation.pool, address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     if (allocation.context && allocation.context != &context) allocation.context->synchronize();
     return Arena::get().free(address);
   });
@@ -121,6 +127,7 @@ CUresult td_soft_cuMemFreeHost(void* address) {
     auto at = reinterpret_cast<std::uintptr_t>(address);
     if (!starts_at(at, &allocation, [](const Allocation& a) { return a.kind == MemoryKind::host; }))
       return CUDA_ERROR_INVALID_VALUE;
+    if (CUresult error = refuse_unsafe()) return error;
     if (CUresult error = context.synchronize()) return error;
     return Arena::get().free(at);
   });

@@ -3,11 +3,14 @@
 #include <algorithm>
 
 #include "softdev/run/array.h"
+#include "softdev/run/capture.h"
 #include "softdev/run/device.h"
 #include "softdev/run/fork.h"
 #include "softdev/run/memory.h"
 #include "softdev/run/module.h"
+#include "softdev/run/pool.h"
 #include "softdev/run/print.h"
+#include "softdev/run/texture.h"
 
 namespace td::softdev {
 
@@ -244,9 +247,20 @@ CUstream CUctx_st::resolve(CUstream handle) {
   return handle->alive.load(std::memory_order_acquire) ? handle : nullptr;
 }
 
+void CUctx_st::abandon_captures() {
+  if (!any_capture()) return;
+  std::vector<CUstream> all;
+  {
+    std::lock_guard lock(Scheduler::get().mutex());
+    all = streams;
+  }
+  for (CUstream stream : all) abandon_capture(*stream);
+}
+
 void CUctx_st::reset() {
   Scheduler::get().wait_all(*this);
   prints_->flush();
+  abandon_captures();
   std::vector<CUmodule> old_modules;
   std::vector<CUevent> old_events;
   {
@@ -271,7 +285,9 @@ void CUctx_st::reset() {
   }
   for (CUevent event : old_events) event_pool().recycle(event);
   heap.clear();
+  destroy_textures_of(*this);
   destroy_arrays_of(*this);
+  if (primary) reset_pools(device);
   Arena::get().free_all(this);
   std::lock_guard lock(fault_mutex_);
   fault_text_.clear();

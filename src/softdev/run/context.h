@@ -139,6 +139,8 @@ struct CUctx_st {
   std::vector<CUcontext> peers;  // whose memory this context was given access to
 
  private:
+  void abandon_captures();
+
   std::mutex fault_mutex_;
   std::string fault_text_;
   std::unique_ptr<td::softdev::PrintBuffer> prints_;

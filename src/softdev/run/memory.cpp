@@ -39,6 +39,26 @@ std::size_t meminfo(const char* key) {
   return 0;
 }
 
+// Whether all pages of a range belong to the process.
+bool is_mapped(std::uintptr_t address, std::size_t bytes) {
+  std::uintptr_t first = address / kPage * kPage;
+  constexpr std::size_t kStep = std::size_t{4096} * kPage;
+  std::vector<unsigned char> pages(4096);
+  for (std::uintptr_t at = first; at < address + bytes; at += kStep) {
+    std::size_t length = std::min<std::size_t>(kStep, address + bytes - at);
+    if (mincore(reinterpret_cast<void*>(at), length, pages.data()) != 0) return false;
+  }
+  return true;
+}
+
+// Of the whole process.
+std::size_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::size_t size = 0, resident = 0;
+  file >> size >> resident;
+  return resident * kPage;
+}
+
 std::size_t cgroup_limit() {
   for (const char* name :
        {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
@@ -101,12 +121,15 @@ Arena::Arena() {
 
 std::size_t Arena::total(int) const { return physical_ / used_.size() / kHugePage * kHugePage; }
 
+// Allocated memory that nobody has touched yet is still available to the system, but not to us.
 std::size_t Arena::available(int device) {
-  std::size_t system = meminfo("MemAvailable:");
+  std::size_t system = meminfo("MemAvailable:"), resident = resident_bytes();
   std::lock_guard lock(mutex_);
-  std::size_t used = used_[static_cast<std::size_t>(device)];
+  std::size_t used = used_[static_cast<std::size_t>(device)], all = 0;
+  for (std::size_t one : used_) all += one;
+  std::size_t untouched = all - std::min(all, resident);
   std::size_t share = total(device) > used ? total(device) - used : 0;
-  return std::min(share, system);
+  return std::min(share, system - std::min(system, untouched));
 }
 
 // A place for `bytes` with a hole on both sides. Next fit: an address is used again as late as
@@ -227,7 +250,8 @@ CUresult Arena::allocate(const Allocation& like, std::size_t alignment, std::uin
 }
 
 CUresult Arena::register_host(const Allocation& like) {
-  if (like.base + like.bytes < like.base) return CUDA_ERROR_INVALID_VALUE;
+  if (like.base + like.bytes < like.base || !is_mapped(like.base, like.bytes))
+    return CUDA_ERROR_INVALID_VALUE;
   std::lock_guard lock(mutex_);
   auto next = allocations_.lower_bound(like.base);
   bool overlaps = next != allocations_.end() && next->first < like.end();

@@ -119,6 +119,7 @@ CUresult place_code(const LowerReply& reply, CUmodule module, std::string* log) 
     function->info = kernel;
     function->warp = reinterpret_cast<WarpFunction>(warp);
     function->block = reinterpret_cast<BlockFunction>(block);
+    function->carveout = -1;
     function->max_dynamic_shared =
         kMaxShared > kernel.static_shared ? kMaxShared - kernel.static_shared : 0;
     module->functions.push_back(function);
@@ -189,9 +190,20 @@ CUfunction find_function(CUmodule module, std::string_view name) {
   return nullptr;
 }
 
+bool find_global(CUmodule module, std::string_view name, CUdeviceptr* address, std::size_t* bytes) {
+  for (const LoweredGlobal& global : module->globals) {
+    if (global.name != name) continue;
+    if (address) *address = module->data + global.offset;
+    if (bytes) *bytes = global.size;
+    return true;
+  }
+  return false;
+}
+
 bool is_live(CUfunction function, const Context& context) {
   return function && reinterpret_cast<std::uintptr_t>(function) % alignof(CUfunc_st) == 0 &&
-         function->alive.load(std::memory_order_acquire) && function->module->context == &context;
+         function->tag == HandleTag::function && function->alive.load(std::memory_order_acquire) &&
+         function->module->context == &context;
 }
 
 bool is_live(CUmodule module, const Context& context) {

@@ -15,7 +15,13 @@
 #include "softdev/simt/kernel_abi.h"
 #include "softdev/simt/lower.h"
 
+namespace td::softdev {
+// First in every object whose handle may stand for a kernel (cuLaunchKernel takes both).
+enum class HandleTag : std::uint32_t { function = 0x66756e63, kernel = 0x6b65726e };
+}  // namespace td::softdev
+
 struct CUfunc_st {
+  td::softdev::HandleTag tag{td::softdev::HandleTag::function};
   std::atomic<bool> alive{false};
   CUmodule module = nullptr;
   td::softdev::LoweredKernel info;
@@ -24,6 +30,7 @@ struct CUfunc_st {
       nullptr;  // null for a kernel whose barriers want warps as coroutines
   std::shared_ptr<td::softdev::SpecialCodes> special;  // null where there are none
   std::atomic<std::uint32_t> max_dynamic_shared{0};
+  std::atomic<int> carveout{-1};  // only remembered
   void clear() {
     alive = false;
     module = nullptr;
@@ -60,6 +67,8 @@ std::string_view image_bytes(const void* image);
 // The context must be idle and must have forgotten the module.
 void destroy_module(CUmodule module);
 CUfunction find_function(CUmodule module, std::string_view name);
+// False when the module has no such variable. Either result may be null.
+bool find_global(CUmodule module, std::string_view name, CUdeviceptr* address, std::size_t* bytes);
 bool is_live(CUfunction function, const Context& context);
 bool is_live(CUmodule module, const Context& context);
 
@@ -67,6 +76,7 @@ struct LaunchShape {
   unsigned grid[3];
   unsigned block[3];
   unsigned dynamic_shared;
+  bool cooperative = false;  // all blocks resident at once
 };
 // CUDA's own checks of a launch: CUDA_ERROR_INVALID_VALUE when a limit is exceeded.
 CUresult check_launch(const CUfunc_st& function, const LaunchShape& shape);

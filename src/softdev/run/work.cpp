@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "softdev/run/array.h"
+#include "softdev/run/capture.h"
 #include "softdev/run/memory.h"
 #include "softdev/run/memory_op.h"
 
@@ -23,6 +24,18 @@ class HostOp final : public Op {
  private:
   CUhostFn function_;
   void* user_data_;
+};
+
+// What was recorded in the event when the operation was made.
+class WaitRecordOp final : public Op {
+ public:
+  WaitRecordOp(Context& context, Ref<Op> record)
+      : Op(Kind::polled, context), record_(std::move(record)) {}
+  void run(Executor*, std::uint64_t, std::uint64_t) override {}
+  bool poll() override { return !record_ || record_->done(); }
+
+ private:
+  Ref<Op> record_;
 };
 
 // One side of a copy, as both structures name it.
@@ -122,7 +135,11 @@ struct MakeOp {
   CUresult operator()(const HostWork& work) const {
     return give(make_host_op(context, work.function, work.user_data));
   }
-  CUresult operator()(const WaitWork&) const { return give(marker(context)); }
+  CUresult operator()(const WaitWork& work) const {
+    if (!work.event->alive) return CUDA_ERROR_INVALID_HANDLE;
+    std::lock_guard lock(Scheduler::get().mutex());
+    return give(Ref<Op>(new WaitRecordOp(context, work.event->record)));
+  }
   CUresult operator()(const RecordWork& work) const {
     if (!work.event->alive) return CUDA_ERROR_INVALID_HANDLE;
     return give(Ref<Op>(new EventOp(context)));
@@ -192,6 +209,8 @@ CUresult make_op(Context& context, const Work& work, Ref<Op>* out) {
 }
 
 CUresult submit(Context& context, CUstream_st& stream, Work work, bool wait) {
+  if (is_captured(stream)) return capture_work(context, stream, std::move(work));
+  if (CUresult error = refuse_implicit(context, stream)) return error;
   Ref<Op> op;
   if (CUresult error = make_op(context, work, &op)) return error;
   Scheduler::get().enqueue(stream.queue, *op, nullptr, wait);
