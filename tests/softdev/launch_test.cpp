@@ -104,9 +104,14 @@ TEST_F(Soft, PackedParameters) {
                    LAUNCH_PARAM_END};
   OK(cuLaunchKernel(kernel("triple"), 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, extra));
   EXPECT_EQ(download<int>(out, 5), (std::vector<int>{0, 3, 6, 9, 12}));
+  // Too short: n reads as zero, and nothing is written. Too long is refused.
+  OK(cuMemsetD8_v2(out, 0xff, 20));
   size = 8;
+  OK(cuLaunchKernel(kernel("triple"), 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, extra));
+  EXPECT_EQ(download<int>(out, 5), std::vector<int>(5, -1));
+  size = 24;
   EXPECT_EQ(td_soft_cuLaunchKernel(kernel("triple"), 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, extra),
-            CUDA_ERROR_INVALID_VALUE);
+            CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
   void* both[] = {&packed.out, &packed.n};
   EXPECT_EQ(td_soft_cuLaunchKernel(kernel("triple"), 1, 1, 1, 32, 1, 1, 0, nullptr, both, extra),
             CUDA_ERROR_INVALID_VALUE);

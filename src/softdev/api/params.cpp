@@ -1,10 +1,22 @@
 #include "softdev/api/params.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace td::softdev {
 
 using namespace cuda;
+
+namespace {
+
+// A structure of the parameters may have padding at its end.
+std::size_t structure_bytes(const LoweredKernel& kernel) {
+  std::size_t align = 1;
+  for (const ParamLayout& param : kernel.params) align = std::max<std::size_t>(align, param.align);
+  return (kernel.param_bytes + align - 1) / align * align;
+}
+
+}  // namespace
 
 unsigned char* PackedParams::room(std::size_t bytes) {
   if (bytes <= sizeof inline_) return inline_;
@@ -25,9 +37,9 @@ CUresult PackedParams::take_buffer(const LoweredKernel& kernel, void** extra) {
   }
   if (kernel.param_bytes == 0 && (!size || *size == 0)) return CUDA_SUCCESS;
   if (!buffer || !size) return CUDA_ERROR_INVALID_VALUE;
-  if (*size > kernel.param_bytes) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+  if (*size > structure_bytes(kernel)) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
   data_ = buffer;
-  if (*size == kernel.param_bytes) return CUDA_SUCCESS;
+  if (*size >= kernel.param_bytes) return CUDA_SUCCESS;
   unsigned char* padded = room(kernel.param_bytes);
   std::memset(padded, 0, kernel.param_bytes);
   std::memcpy(padded, buffer, *size);
