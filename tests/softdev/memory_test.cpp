@@ -246,6 +246,23 @@ TEST_F(Soft, Limits) {
   OK(cuCtxSetLimit(LIMIT_PRINTF_FIFO_SIZE, 1 << 20));
 }
 
+// A host side that lies where device memory was is an error, not a crash of a worker.
+TEST_F(Soft, CopiesOfForgottenMemory) {
+  CUdeviceptr gone = alloc(4096), memory = alloc(4096);
+  OK(cuMemFree_v2(gone));
+  auto* as_host = reinterpret_cast<void*>(gone);
+  EXPECT_EQ(td_soft_cuMemcpyHtoD_v2(memory, as_host, 4096), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(td_soft_cuMemcpyDtoH_v2(as_host, memory, 4096), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(td_soft_cuMemcpyDtoD_v2(memory, gone, 16), CUDA_ERROR_INVALID_VALUE);
+  std::vector<char> pages(3 * 4096);
+  OK(cuMemHostRegister_v2(pages.data(), 4096, 0));
+  EXPECT_EQ(td_soft_cuMemcpyHtoD_v2(memory, pages.data(), 4096), CUDA_SUCCESS);
+  CUdeviceptr larger = alloc(8192);
+  EXPECT_EQ(td_soft_cuMemcpyHtoD_v2(larger, pages.data(), 8192), CUDA_ERROR_INVALID_VALUE)
+      << "only the first page is registered";
+  OK(cuMemHostUnregister(pages.data()));
+}
+
 }  // namespace
 
 }  // namespace td::softdev::test

@@ -73,10 +73,11 @@ CUDA_MEMCPY3D typed_copy(Kind to_kind, std::uintptr_t to, Kind from_kind, std::u
 CUresult linear(Kind to_kind, std::uintptr_t to, Kind from_kind, std::uintptr_t from,
                 std::size_t bytes, CUstream handle, bool synchronous) {
   return in_stream(handle, [&](Context& context, CUstream_st& stream) -> CUresult {
-    if (to_kind == Kind::device && !Arena::get().holds(to, bytes)) return CUDA_ERROR_INVALID_VALUE;
-    if (from_kind == Kind::device && !Arena::get().holds(from, bytes))
-      return CUDA_ERROR_INVALID_VALUE;
-    if (bytes == 0) return CUDA_SUCCESS;
+    if (bytes == 0) {
+      bool known = (to_kind == Kind::host || Arena::get().holds(to, 0)) &&
+                   (from_kind == Kind::host || Arena::get().holds(from, 0));
+      return known ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    }
     if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
     if (is_captured(stream) && !synchronous)
       return submit(context, stream, CopyWork{typed_copy(to_kind, to, from_kind, from, bytes)});
@@ -87,6 +88,9 @@ CUresult linear(Kind to_kind, std::uintptr_t to, Kind from_kind, std::uintptr_t 
                       .width = bytes};
     checked.to_pageable = to_kind == Kind::host && is_pageable(to);
     checked.from_pageable = from_kind == Kind::host && is_pageable(from);
+    // Memory that the driver knows must be known in its whole length.
+    if (!checked.to_pageable && !Arena::get().holds(to, bytes)) return CUDA_ERROR_INVALID_VALUE;
+    if (!checked.from_pageable && !Arena::get().holds(from, bytes)) return CUDA_ERROR_INVALID_VALUE;
     return start(context, stream, checked, synchronous);
   });
 }
