@@ -142,6 +142,11 @@ __TD_FN double remquo(double x, double y, int* quotient) {
   return undefined ? __builtin_nan("") : __builtin_signbit(x) ? -rest : rest;
 }
 
+__TD_FN double remainder(double x, double y) {
+  int quotient;
+  return remquo(x, y, &quotient);
+}
+
 // Exact in double, whose range also holds 8 |y|.
 __TD_FN float remquof(float x, float y, int* quotient) {
   return (float)remquo((double)x, (double)y, quotient);

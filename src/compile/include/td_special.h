@@ -212,14 +212,15 @@ __TD_FN double normcdfinv(double p) {
   return p < 0.5 ? -root * __td_erfcinv_tail(2.0 * p) : root * __td_erfcinv_tail(2.0 * (1.0 - p));
 }
 
-// Far left erfc(z) is exp(-z^2) erfcx(z), where the square needs more than 53 bits.
+// erfc(z) / 2 with z = |x| / sqrt(2), as erfcx(z) exp(-z^2) / 2: the square needs more than 53
+// bits. Beyond 40 the tail is 0.
 __TD_FN double normcdf(double x) {
 #pragma clang fp contract(off)
-  const double z = x * -0.7071067811865476;
-  if (!(x < -1.0)) return 0.5 * erfc(z);
-  if (x < -40.0) return 0.0;
-  const double square = x * x, rest = __builtin_fma(x, x, -square);
-  return 0.5 * __td_erfcx_of_positive(z) * __td_exp_pair(-0.5 * square, -0.5 * rest);
+  const double size = __builtin_fabs(x) > 40.0 ? 40.0 : __builtin_fabs(x);
+  const double square = size * size, rest = __builtin_fma(size, size, -square);
+  const double tail = 0.5 * __td_erfcx_of_positive(size * 0.7071067811865476) *
+                      __td_exp_pair(-0.5 * square, -0.5 * rest);
+  return x < 0.0 ? tail : 1.0 - tail;
 }
 
 // ---- roots and norms
