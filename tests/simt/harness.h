@@ -24,7 +24,8 @@ struct Dim {
 
 // What td_rt_* reported during the last launch.
 struct Outcome {
-  std::uint32_t trap = 0, trap_line = 0, trap_lanes = 0;
+  std::uint32_t trap = 0, trap_lanes = 0;
+  std::string trap_place;
   std::string assertion;
   std::vector<std::string> printed;  // format and first 32-bit argument of each printf
 };

@@ -73,7 +73,7 @@ TEST_F(Faults, EachKindHasItsCode) {
     const char* text;
   };
   const Row rows[] = {
-      {"trap", CUDA_ERROR_LAUNCH_FAILED, "__trap() (line 42)"},
+      {"trap", CUDA_ERROR_LAUNCH_FAILED, "__trap() at kernel.cu:42 (trap), thread (0, 0, 0)"},
       {"illegal", CUDA_ERROR_ILLEGAL_INSTRUCTION, "illegal instruction"},
       {"deep", CUDA_ERROR_HARDWARE_STACK_ERROR, "stack overflow"},
       {"assert", CUDA_ERROR_ASSERT, "assert"},

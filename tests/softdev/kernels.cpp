@@ -101,7 +101,7 @@ void divide_block(BlockFrame* block) {
 }
 
 void trap_block(BlockFrame* block) {
-  td_rt_trap(block, static_cast<std::uint32_t>(TrapKind::trap), 0, 1, 42);
+  td_rt_trap(block, static_cast<std::uint32_t>(TrapKind::trap), 0, 1, "kernel.cu:42 (trap)");
 }
 void illegal_block(BlockFrame*) { __builtin_trap(); }
 void spin_block(BlockFrame*) {

@@ -64,6 +64,7 @@ std::string write_reply(const LowerReply& reply) {
     out.text(kernel.name);
     out.text(kernel.warp_symbol);
     out.text(kernel.block_symbol);
+    out.text(kernel.thread_symbol);
     out.number(kernel.params.size());
     for (const ParamLayout& param : kernel.params) {
       out.number(param.offset);
@@ -72,7 +73,10 @@ std::string write_reply(const LowerReply& reply) {
     }
     for (std::uint32_t value :
          {kernel.param_bytes, kernel.static_shared, kernel.local_bytes, kernel.stack_bytes,
-          kernel.width, std::uint32_t{kernel.has_barrier}, kernel.max_threads})
+          kernel.width, std::uint32_t{kernel.has_barrier}, kernel.max_threads,
+          static_cast<std::uint32_t>(kernel.fairness_in_rows),
+          static_cast<std::uint32_t>(kernel.fairness), kernel.thread_stack_bytes,
+          std::uint32_t{kernel.recursive}})
       out.number(value);
   }
   out.number(reply.globals.size());
@@ -86,6 +90,11 @@ std::string write_reply(const LowerReply& reply) {
   for (const auto& [at, to] : reply.data_pointers) {
     out.number(at);
     out.number(to);
+  }
+  out.number(reply.code_pointers.size());
+  for (const auto& [at, symbol] : reply.code_pointers) {
+    out.number(at);
+    out.text(symbol);
   }
   return out.take();
 }
@@ -103,6 +112,7 @@ bool read_reply(std::string_view bytes, LowerReply* reply) {
     kernel.name = in.text();
     kernel.warp_symbol = in.text();
     kernel.block_symbol = in.text();
+    kernel.thread_symbol = in.text();
     for (std::uint64_t params = in.number(); params > 0 && in.ok(); --params) {
       ParamLayout param;
       param.offset = small();
@@ -117,6 +127,10 @@ bool read_reply(std::string_view bytes, LowerReply* reply) {
     kernel.width = small();
     kernel.has_barrier = small() != 0;
     kernel.max_threads = small();
+    kernel.fairness_in_rows = static_cast<Fairness>(small());
+    kernel.fairness = static_cast<Fairness>(small());
+    kernel.thread_stack_bytes = small();
+    kernel.recursive = small() != 0;
     reply->kernels.push_back(std::move(kernel));
   }
   for (std::uint64_t globals = in.number(); globals > 0 && in.ok(); --globals) {
@@ -130,6 +144,10 @@ bool read_reply(std::string_view bytes, LowerReply* reply) {
   for (std::uint64_t pointers = in.number(); pointers > 0 && in.ok(); --pointers) {
     std::uint64_t at = in.number(), to = in.number();
     reply->data_pointers.emplace_back(at, to);
+  }
+  for (std::uint64_t pointers = in.number(); pointers > 0 && in.ok(); --pointers) {
+    std::uint64_t at = in.number();
+    reply->code_pointers.emplace_back(at, in.text());
   }
   reply->ok = in.at_end();
   return reply->ok;

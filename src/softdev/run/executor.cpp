@@ -5,9 +5,16 @@
 
 #include <new>
 
+#include "softdev/run/fair_run.h"
+
 #if defined(__SANITIZE_ADDRESS__)
 extern "C" void __asan_unpoison_memory_region(const volatile void* address, std::size_t size);
 #endif
+
+extern "C" [[noreturn]] __attribute__((visibility("hidden"))) TD_ON_WARP_STACK void
+td_warp_finished(td::softdev::BlockFrame* block) {
+  static_cast<td::softdev::Executor*>(block->scheduler)->warp_finished();
+}
 
 namespace td::softdev {
 
@@ -83,7 +90,22 @@ bool Executor::in_stack_guard(std::uintptr_t address) const {
     if (!base || address < base || address >= base + block->bytes) continue;
     return (address - base) % block->stride < kGuardBytes;
   }
-  return false;
+  return fair_runner_ && fair_runner_->in_stack_guard(address);
+}
+
+FairRunner& Executor::fair_runner() {
+  if (!fair_runner_) fair_runner_ = new FairRunner(*this);
+  return *fair_runner_;
+}
+
+const BlockFrame& Executor::running_frame() const {
+  FairBlock* block = fair_runner_ ? fair_runner_->current() : nullptr;
+  return block ? block->frame() : frame_;
+}
+
+const ThreadFrame* Executor::running_thread() const {
+  FairBlock* block = fair_runner_ ? fair_runner_->current() : nullptr;
+  return block ? block->current_thread() : nullptr;
 }
 
 TD_ON_WARP_STACK bool Executor::in_stack(std::uintptr_t address) const {
@@ -94,6 +116,7 @@ TD_ON_WARP_STACK bool Executor::in_stack(std::uintptr_t address) const {
 
 bool Executor::guarded(void (*body)(void*), void* argument) {
   leave_ = {};
+  leave_text_[0] = 0;
   unsigned char* top = main_stack_.base + kGuardBytes + main_stack_.stack_bytes;
   // td_call_on_stack sets recovery_ before it calls body; a signal between the two finds no
   // generated code to leave.
@@ -119,8 +142,8 @@ TD_ON_WARP_STACK void Executor::leave_now(const Leave& leave) {
 TD_ON_WARP_STACK void Executor::start_warp(Warp& warp, WarpFunction function,
                                            std::uint32_t first_thread) {
   auto* frame = reinterpret_cast<void**>(warp.stack_top) - 7;
-  frame[0] = nullptr;                                                             // r15
-  frame[1] = nullptr;                                                             // r14
+  frame[0] = &frame_;                                                             // r15
+  frame[1] = reinterpret_cast<void*>(&td_warp_finished);                          // r14
   frame[2] = reinterpret_cast<void*>(static_cast<std::uintptr_t>(first_thread));  // r13
   frame[3] = &frame_;                                                             // r12
   frame[4] = reinterpret_cast<void*>(function);                                   // rbx
@@ -182,8 +205,3 @@ TD_ON_WARP_STACK void Executor::warp_finished() {
 }
 
 }  // namespace td::softdev
-
-extern "C" [[noreturn]] __attribute__((visibility("hidden"))) TD_ON_WARP_STACK void
-td_warp_finished(td::softdev::BlockFrame* block) {
-  static_cast<td::softdev::Executor*>(block->scheduler)->warp_finished();
-}

@@ -20,6 +20,8 @@ struct CUctx_st;
 
 namespace td::softdev {
 
+class FairRunner;
+
 inline constexpr std::uint32_t kWarpSize = 32;
 inline constexpr std::uint32_t kMaxThreads = 1024;
 inline constexpr std::uint32_t kMaxWarps = kMaxThreads / kWarpSize;
@@ -31,6 +33,8 @@ inline constexpr std::uint32_t kSharedPerMultiprocessor = 228 * 1024;
 inline constexpr std::uint32_t kReservedShared = 1024;  // of each block
 inline constexpr std::uint32_t kThreadsPerMultiprocessor = 2048;
 inline constexpr std::uint32_t kBlocksPerMultiprocessor = 32;
+// Stack that a scalar function finds below its limit: for what it calls and does not check.
+inline constexpr std::size_t kScalarReserve = 24 * 1024;
 
 // One warp of the block that is running: a coroutine in the ring of unfinished warps.
 struct Warp {
@@ -82,6 +86,16 @@ class Executor {
   // destructor would give back.
   bool guarded(void (*body)(void*), void* argument);
   const Leave& leave() const { return leave_; }
+  // Says more about a leave than Leave does: who and where. "" when nothing is known.
+  const char* leave_text() const { return leave_text_; }
+  char* leave_text_buffer() { return leave_text_; }
+  static constexpr std::size_t kLeaveText = 2048;
+
+  // Blocks in fair mode.
+  FairRunner& fair_runner();
+  // The block that runs, or ran last; its thread, where single threads run, else null.
+  const BlockFrame& running_frame() const;
+  const ThreadFrame* running_thread() const;
 
   // Runs all warps of one block; inside guarded().
   void run_warps(WarpFunction function, std::uint32_t threads);
@@ -136,6 +150,8 @@ class Executor {
   Warp warps_[kMaxWarps];
   BarrierReduction reductions_[2];
   StackBlock main_stack_, warp_stacks_;
+  FairRunner* fair_runner_ = nullptr;
+  char leave_text_[kLeaveText] = {};
 };
 
 }  // namespace td::softdev

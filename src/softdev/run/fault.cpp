@@ -170,11 +170,6 @@ std::string hex(std::uintptr_t value) {
   return out.str();
 }
 
-std::string place(const char* kernel, const BlockFrame& frame) {
-  return base::cat("kernel ", kernel, ", block (", frame.block_idx[0], ", ", frame.block_idx[1],
-                   ", ", frame.block_idx[2], ")");
-}
-
 FaultReport explain_signal(const Leave& leave) {
   switch (leave.signal) {
     case SIGFPE:
@@ -242,27 +237,32 @@ void ensure_alternate_stack() {
   (void)stack;
 }
 
-FaultReport explain(const Leave& leave, const char* kernel, const BlockFrame& frame) {
+std::string place(const char* kernel, const BlockFrame& frame) {
+  return base::cat("kernel ", kernel, ", block (", frame.block_idx[0], ", ", frame.block_idx[1],
+                   ", ", frame.block_idx[2], ")");
+}
+
+FaultReport explain(const Executor& executor, const char* kernel) {
+  const Leave& leave = executor.leave();
   FaultReport report;
   switch (leave.cause) {
     case Leave::Cause::none:
     case Leave::Cause::interrupted:
       return {CUDA_ERROR_LAUNCH_TIMEOUT, "interrupted"};
     case Leave::Cause::stack_overflow:
-      report = {CUDA_ERROR_HARDWARE_STACK_ERROR, "stack overflow"};
+      report = {CUDA_ERROR_HARDWARE_STACK_ERROR,
+                "stack overflow; raise CU_LIMIT_STACK_SIZE for deep recursion"};
       break;
     case Leave::Cause::bad_jump:
       report = {CUDA_ERROR_INVALID_PC, base::cat("a jump to ", hex(leave.address))};
       break;
     case Leave::Cause::assertion:
-      report = {CUDA_ERROR_ASSERT, "a device-side assert failed"};
+      report = {CUDA_ERROR_ASSERT, "a device-side assert failed:"};
       break;
     case Leave::Cause::trap:
       report = {CUDA_ERROR_LAUNCH_FAILED, "__trap()"};
       if (leave.trap_kind == static_cast<std::uint32_t>(TrapKind::divergent_barrier))
-        report = {CUDA_ERROR_LAUNCH_FAILED,
-                  "a barrier was reached by some threads of a warp only, which the software device "
-                  "does not support yet"};
+        report.text = "a barrier was reached by some threads of a warp only";
       if (leave.trap_kind == static_cast<std::uint32_t>(TrapKind::unreachable))
         report.text = "code that the compiler took as unreachable was reached";
       if (leave.trap_kind == static_cast<std::uint32_t>(TrapKind::bad_free))
@@ -275,7 +275,11 @@ FaultReport explain(const Leave& leave, const char* kernel, const BlockFrame& fr
       report = explain_signal(leave);
       break;
   }
-  report.text = place(kernel, frame) + ": " + report.text;
+  std::string who = executor.leave_text();
+  if (const ThreadFrame* thread = executor.running_thread(); thread && who.empty())
+    who = base::cat(", thread (", thread->index[0], ", ", thread->index[1], ", ", thread->index[2],
+                    ")");
+  report.text = base::cat(place(kernel, executor.running_frame()), ": ", report.text, who);
   return report;
 }
 

@@ -34,7 +34,9 @@ struct FaultReport {
   CUresult code = 0;
   std::string text;
 };
-// What a leave of generated code means.
-FaultReport explain(const Leave& leave, const char* kernel, const BlockFrame& frame);
+// What the executor's leave of generated code means.
+FaultReport explain(const Executor& executor, const char* kernel);
+// "kernel k, block (x, y, z)"
+std::string place(const char* kernel, const BlockFrame& frame);
 
 }  // namespace td::softdev

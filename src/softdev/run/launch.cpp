@@ -1,9 +1,11 @@
 // Launches: limits, the operation that runs a grid, and what becomes of a fault in it.
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <memory>
 
 #include "base/text.h"
+#include "softdev/run/fair_run.h"
 #include "softdev/run/fault.h"
 #include "softdev/run/memory.h"
 #include "softdev/run/module.h"
@@ -18,13 +20,22 @@ using namespace td::cuda;
 constexpr std::uint64_t kMaxChunk = 1024;  // blocks that a worker takes at a time
 constexpr std::uint64_t kChunksPerWorker = 16;
 constexpr std::size_t kInlineParams = 256;
+// Of the modelled device.
+constexpr std::uint32_t kMultiprocessors = 132;
+
+Fairness fairness_of(const LoweredKernel& kernel, const LaunchShape& shape) {
+  bool rows = shape.block[0] % kWarpSize == 0 || shape.block[1] * shape.block[2] == 1;
+  return rows ? kernel.fairness_in_rows : kernel.fairness;
+}
 
 class LaunchOp final : public Op {
  public:
   LaunchOp(CUfunction function, const LaunchShape& shape, const unsigned char* params)
       : Op(Kind::work, *function->module->context), function_(*function) {
     const LoweredKernel& info = function->info;
-    if (function->special) special_ = function->special->find(shape.grid, shape.block);
+    fairness_ = fairness_of(info, shape);
+    if (function->special && fairness_ == Fairness::none)
+      special_ = function->special->find(shape.grid, shape.block);
     unsigned char* to = inline_params_;
     if (info.param_bytes > kInlineParams) {
       large_params_ = std::make_unique<unsigned char[]>(info.param_bytes);
@@ -42,18 +53,27 @@ class LaunchOp final : public Op {
     frame_.dynamic_shared = shape.dynamic_shared;
     std::uint64_t blocks = std::uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2];
     std::uint64_t chunk = blocks / (kChunksPerWorker * Scheduler::get().workers());
+    if (fairness_ != Fairness::none) {
+      chunk = 1;
+      grid_barrier_ = std::make_unique<GridBarrier>(static_cast<std::uint32_t>(
+          std::min<std::uint64_t>(blocks, std::numeric_limits<std::uint32_t>::max())));
+    }
     set_units(blocks, std::clamp<std::uint64_t>(chunk, 1, kMaxChunk));
   }
 
   bool time_limited() const override { return true; }
+  std::uint64_t extra_units(Executor& executor) const override {
+    return fairness_ == Fairness::none ? 0 : executor.fair_runner().extra_units;
+  }
 
   void run(Executor* executor, std::uint64_t begin, std::uint64_t end) override {
     ensure_alternate_stack();
+    if (fairness_ != Fairness::none) return run_fair(*executor, begin, end);
     bool coroutines = !function_.block && frame_.threads > kWarpSize;
     std::uint32_t stack_bytes = special_ ? special_->stack_bytes : function_.info.stack_bytes;
-    if (const char* problem = executor->reserve_stacks(stack_bytes, coroutines)) {
-      context().fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
-                     base::cat("kernel ", function_.info.name, ": ", problem));
+    if (const char* problem =
+            executor->reserve_stacks(stack_bytes + recursion_bytes(), coroutines)) {
+      fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, problem);
       return;
     }
     Chunk chunk{this, executor, begin, end};
@@ -61,6 +81,68 @@ class LaunchOp final : public Op {
   }
 
  private:
+  void fail(CUresult code, const std::string& problem) {
+    context().fail(code, base::cat("kernel ", function_.info.name, ": ", problem));
+  }
+
+  // Frames here are about as large as on a GPU, where a stack is in units of bytes for a thread.
+  std::size_t recursion_bytes() {
+    return function_.info.recursive ? 32 * 1024 + 4 * context().stack_limit.load() : 0;
+  }
+
+  // Blocks that are resident on the modelled device at a time.
+  std::uint32_t most_resident() const {
+    std::uint32_t shared = frame_.static_shared + frame_.dynamic_shared + kReservedShared;
+    std::uint32_t threads = (frame_.threads + kWarpSize - 1) / kWarpSize * kWarpSize;
+    return kMultiprocessors *
+           std::max(1u, std::min({kBlocksPerMultiprocessor, kThreadsPerMultiprocessor / threads,
+                                  kSharedPerMultiprocessor / shared}));
+  }
+
+  FairLaunch fair_launch() {
+    FairLaunch launch;
+    launch.op = this;
+    launch.frame = &frame_;
+    launch.code = {function_.warp, function_.block, function_.thread};
+    launch.shape.threads = frame_.threads;
+    launch.shape.shared_bytes = frame_.static_shared + frame_.dynamic_shared + 16;
+    bool threads = fairness_ == Fairness::threads;
+    launch.shape.lanes = threads ? 1 : function_.block ? frame_.threads : kWarpSize;
+    launch.shape.stack_bytes =
+        recursion_bytes() + (threads ? function_.info.thread_stack_bytes + kScalarReserve
+                                     : function_.info.stack_bytes + 2 * kScalarReserve);
+    launch.grid = grid_barrier_.get();
+    launch.resident = &resident_;
+    launch.most_resident = most_resident();
+    return launch;
+  }
+
+  void run_fair(Executor& executor, std::uint64_t begin, std::uint64_t end) {
+    if (const char* problem = executor.reserve_stacks(64 * 1024, false))
+      return fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, problem);
+    FairChunk chunk{fair_launch(), &executor.fair_runner(), begin, end, {}};
+    bool left = !executor.guarded(
+        [](void* argument) {
+          auto& chunk = *static_cast<FairChunk*>(argument);
+          chunk.problem = chunk.runner->run(chunk.launch, chunk.begin, chunk.end);
+        },
+        &chunk);
+    if (left)
+      report(executor);
+    else if (!chunk.problem.empty())
+      context().fail(
+          CUDA_ERROR_LAUNCH_FAILED,
+          place(function_.info.name.c_str(), executor.running_frame()) + ": " + chunk.problem);
+    chunk.runner->abandon(chunk.launch);
+  }
+
+  struct FairChunk {
+    FairLaunch launch;
+    FairRunner* runner;
+    std::uint64_t begin, end;
+    std::string problem;
+  };
+
   struct Chunk {
     LaunchOp* op;
     Executor* executor;
@@ -71,7 +153,7 @@ class LaunchOp final : public Op {
     const Leave& leave = executor.leave();
     // Interrupted: the context has failed for another reason already.
     if (leave.cause == Leave::Cause::interrupted) return;
-    FaultReport report = explain(leave, function_.info.name.c_str(), executor.frame());
+    FaultReport report = explain(executor, function_.info.name.c_str());
     context().fail(report.code, std::move(report.text));
   }
 
@@ -110,6 +192,9 @@ class LaunchOp final : public Op {
   }
 
   const SpecialCode* special_ = nullptr;
+  Fairness fairness_ = Fairness::none;
+  std::unique_ptr<GridBarrier> grid_barrier_;
+  std::atomic<std::uint32_t> resident_{0};
   CUfunc_st& function_;  // outlives the launch: unloading a module waits for the context
   LaunchFrame frame_{};
   std::unique_ptr<unsigned char[]> large_params_;

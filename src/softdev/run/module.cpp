@@ -73,6 +73,8 @@ CUresult place_data(Context& context, const LowerReply& reply, CUmodule module, 
   bool ok = (align & (align - 1)) == 0 && align <= 4096;
   for (const auto& [at, to] : reply.data_pointers)
     ok = ok && reply.data.size() >= 8 && at <= reply.data.size() - 8;
+  for (const auto& [at, symbol] : reply.code_pointers)
+    ok = ok && reply.data.size() >= 8 && at <= reply.data.size() - 8;
   for (const LoweredGlobal& global : reply.globals)
     ok = ok && global.offset <= reply.data.size() &&
          global.size <= reply.data.size() - global.offset;
@@ -100,29 +102,48 @@ bool valid(const LoweredKernel& kernel) {
     if (param.offset > kernel.param_bytes || param.size > kernel.param_bytes - param.offset)
       return false;
   return kernel.param_bytes <= 32768 && kernel.static_shared <= kMaxSharedOptIn &&
-         kernel.stack_bytes <= (1u << 30);
+         kernel.stack_bytes <= (1u << 30) && kernel.thread_stack_bytes <= (1u << 30) &&
+         kernel.fairness_in_rows <= Fairness::threads && kernel.fairness <= Fairness::threads;
+}
+
+// The kernel's functions in the loaded code; false when one is missing.
+bool find_code(const LoweredKernel& kernel, const ElfObject& code, CUfunction function) {
+  auto find = [&](const std::string& symbol) {
+    return symbol.empty() ? nullptr : code.find(symbol, true);
+  };
+  function->warp = reinterpret_cast<WarpFunction>(find(kernel.warp_symbol));
+  function->block = reinterpret_cast<BlockFunction>(find(kernel.block_symbol));
+  function->thread = reinterpret_cast<ThreadFunction>(find(kernel.thread_symbol));
+  auto runs_as_threads = [](Fairness fairness) { return fairness == Fairness::threads; };
+  bool needs_threads = runs_as_threads(kernel.fairness) || runs_as_threads(kernel.fairness_in_rows);
+  bool needs_warps = !runs_as_threads(kernel.fairness) || !runs_as_threads(kernel.fairness_in_rows);
+  return (!needs_warps || function->warp) && (!needs_threads || function->thread) &&
+         (kernel.block_symbol.empty() || function->block);
 }
 
 CUresult place_code(const LowerReply& reply, CUmodule module, std::string* log) {
   module->code = ElfObject::load(reply.object, log);
   if (!module->code) return CUDA_ERROR_INVALID_IMAGE;
   for (const LoweredKernel& kernel : reply.kernels) {
-    void* warp = module->code->find(kernel.warp_symbol, true);
-    void* block =
-        kernel.block_symbol.empty() ? nullptr : module->code->find(kernel.block_symbol, true);
-    if (!warp || (!kernel.block_symbol.empty() && !block) || !valid(kernel)) {
+    CUfunction function = pool<CUfunc_st>().make();
+    module->functions.push_back(function);
+    if (!valid(kernel) || !find_code(kernel, *module->code, function)) {
       *log = base::cat("the code of kernel ", kernel.name, " is damaged");
       return CUDA_ERROR_INVALID_IMAGE;
     }
-    CUfunction function = pool<CUfunc_st>().make();
     function->module = module;
     function->info = kernel;
-    function->warp = reinterpret_cast<WarpFunction>(warp);
-    function->block = reinterpret_cast<BlockFunction>(block);
     function->carveout = -1;
     function->max_dynamic_shared =
         kMaxShared > kernel.static_shared ? kMaxShared - kernel.static_shared : 0;
-    module->functions.push_back(function);
+  }
+  for (const auto& [at, symbol] : reply.code_pointers) {
+    void* address = module->code->find(symbol, true);
+    if (!address) {
+      *log = base::cat("the code of function ", symbol, " is damaged");
+      return CUDA_ERROR_INVALID_IMAGE;
+    }
+    std::memcpy(reinterpret_cast<unsigned char*>(module->data) + at, &address, sizeof address);
   }
   return CUDA_SUCCESS;
 }

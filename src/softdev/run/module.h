@@ -26,6 +26,7 @@ struct CUfunc_st {
   CUmodule module = nullptr;
   td::softdev::LoweredKernel info;
   td::softdev::WarpFunction warp = nullptr;
+  td::softdev::ThreadFunction thread = nullptr;
   td::softdev::BlockFunction block =
       nullptr;  // null for a kernel whose barriers want warps as coroutines
   std::shared_ptr<td::softdev::SpecialCodes> special;  // null where there are none

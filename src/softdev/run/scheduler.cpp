@@ -230,8 +230,10 @@ void Scheduler::run(Claim& claim, const Op* stop_when_done) {
   Executor::set_current(&executor);
   std::uint64_t count = 0;
   while (true) {
-    if (context.error.load(std::memory_order_relaxed) == 0)
+    if (context.error.load(std::memory_order_relaxed) == 0) {
       op.run(&executor, claim.begin, claim.end);
+      count += op.extra_units(executor);
+    }
     count += claim.end - claim.begin;
     if (context.error.load(std::memory_order_relaxed) != 0) {
       std::uint64_t left = op.next_.exchange(op.total_, std::memory_order_relaxed);

@@ -48,8 +48,18 @@ class Op : public RefCounted {
   virtual void run(Executor* executor, std::uint64_t begin, std::uint64_t end) = 0;
   // Of a polled operation: whether it is over. Under the scheduler's mutex.
   virtual bool poll() { return true; }
+  // Units that the last run on this executor has taken besides.
+  virtual std::uint64_t extra_units(Executor&) const { return 0; }
   // Whether TREADLE_LAUNCH_TIMEOUT holds for it.
   virtual bool time_limited() const { return false; }
+
+  // Takes one more unit while it runs, beyond those it was called for; the executor's FairRunner
+  // keeps count.
+  bool take_unit(std::uint64_t* unit) {
+    *unit = next_.fetch_add(1, std::memory_order_relaxed);
+    return *unit < total_;
+  }
+  bool has_units() const { return next_.load(std::memory_order_relaxed) < total_; }
 
   bool done() const { return done_.load(std::memory_order_acquire); }
   Context& context() const { return context_; }

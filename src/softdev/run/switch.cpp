@@ -5,7 +5,8 @@
 #endif
 
 // td_switch's frame, from low to high: r15 r14 r13 r12 rbx rbp, address to continue at.
-// Executor::start_warp writes the same frame for a context that has not run yet.
+// Executor::start_warp and FairBlock::start_fiber write the same frame for a context that has not
+// run yet.
 asm(R"(
   .text
   .p2align 4
@@ -39,8 +40,8 @@ td_warp_entry:
   movq %r12, %rdi
   movl %r13d, %esi
   callq *%rbx
-  movq %r12, %rdi
-  callq td_warp_finished
+  movq %r15, %rdi
+  callq *%r14
   ud2
   .size td_warp_entry, .-td_warp_entry
 

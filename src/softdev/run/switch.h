@@ -15,7 +15,7 @@ int td_call_on_stack(void (*body)(void*), void* argument, void** recovery, void*
 // value.
 void td_recover();
 [[noreturn]] void td_leave(void* recovery);
-// First code of a new context: calls rbx(r12, r13d), then td_warp_finished(r12). Never called
-// directly.
+// First code of a new context: calls rbx(r12, r13d), then r14(r15), which must not return. Never
+// called directly.
 void td_warp_entry();
 }

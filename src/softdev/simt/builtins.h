@@ -32,6 +32,8 @@ enum class Builtin {
   timer,
   barrier,
   barrier_reduce,
+  barrier_arrive,
+  grid_barrier,
   warp_barrier,
   fence,
   shuffle,
@@ -59,6 +61,7 @@ enum BuiltinFlags : unsigned {
   uniform_result = 1,   // the same in every lane of a warp
   needs_full_warp = 2,  // meaningful only when one vector is one warp of 32 lanes
   is_barrier = 4,
+  is_warp_op = 8,  // lanes of a mask (operand 0) meet
 };
 
 struct BuiltinRow {

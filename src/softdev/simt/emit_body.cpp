@@ -8,6 +8,7 @@
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Intrinsics.h>
 
+#include "softdev/simt/progress.h"
 #include "softdev/simt/unsupported.h"
 #include "softdev/simt/warp_emitter.h"
 
@@ -196,6 +197,7 @@ void WarpEmitter::read_ahead(const Value* value) {
 }
 
 void WarpEmitter::leave(Scope& scope, const BasicBlock* block) {
+  emit_yield(block);
   read_for_edges(block);
   Deferred rest = deferred_[block];
   rest.erase(plan_.position(block));
@@ -360,9 +362,7 @@ void WarpEmitter::clear_masks(const Loop* level) {
 // Only a bare return is a way out: lanes on the way to a final block with work in it still take
 // part in barriers.
 void WarpEmitter::note_exits(const BasicBlock* to, Value* edge_mask) {
-  if (!exited_ || !isa<ReturnInst>(to->getTerminator())) return;
-  for (const Instruction& instruction : *to)
-    if (instruction.mayReadOrWriteMemory() || isa<CallInst>(instruction)) return;
+  if (!exited_ || !only_returns(to)) return;
   b_.CreateStore(b_.CreateOr(b_.CreateLoad(mask_type(), exited_), edge_mask), exited_);
 }
 

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "softdev/simt/math_names.h"
-#include "softdev/simt/phases.h"
+#include "softdev/simt/scalar.h"
 #include "softdev/simt/unsupported.h"
 #include "softdev/simt/warp_emitter.h"
 
@@ -20,6 +20,7 @@ Value* WarpEmitter::emit_call(const CallInst& call) {
     b_.CreateFence(AtomicOrdering::SequentiallyConsistent, SyncScope::SingleThread);
     return nullptr;
   }
+  if (is_device_call(call)) return emit_function_call(call);
   const BuiltinRow* row = find_builtin(call);
   if (!row) {
     StringRef name = call.getCalledFunction() ? call.getCalledFunction()->getName() : "(unknown)";
@@ -35,7 +36,10 @@ Value* WarpEmitter::emit_call(const CallInst& call) {
       return emit_math(call);
     case Builtin::barrier:
     case Builtin::barrier_reduce:
+    case Builtin::barrier_arrive:
       return emit_barrier(call, *row);
+    case Builtin::grid_barrier:
+      return emit_grid_barrier(call);
     case Builtin::fence:
       return emit_fence(*row);
     case Builtin::copy:
@@ -306,66 +310,6 @@ FunctionCallee WarpEmitter::runtime(StringRef name, Type* result, ArrayRef<Type*
   return callee;
 }
 
-Value* WarpEmitter::emit_barrier(const CallInst& call, const BuiltinRow& row) {
-  Type *i32 = b_.getInt32Ty(), *pointer = b_.getPtrTy();
-  if (row.kind == Builtin::barrier && row.detail >= 0) {
-    auto* id = dyn_cast<ConstantInt>(call.getArgOperand(row.detail));
-    if (!id || !id->isZero()) refuse(call, "a named barrier (other than barrier 0) is");
-  }
-  Value* arriving = mask_bits32(mask_);
-  const BasicBlock* entry = plan_.order().front();
-  if (plan_.mask_owner(current_) != entry) {
-    Value* all_lanes = b_.CreateLoad(mask_type(), mask_slot(entry));
-    Value* alive = b_.CreateAnd(mask_bits32(all_lanes),
-                                b_.CreateNot(mask_bits32(b_.CreateLoad(mask_type(), exited_))));
-    BasicBlock* wrong = new_block("divergent.barrier");
-    BasicBlock* right = new_block("barrier");
-    b_.CreateCondBr(b_.CreateICmpEQ(alive, arriving), right, wrong);
-    b_.SetInsertPoint(wrong);
-    FunctionCallee trap =
-        runtime("td_rt_trap", b_.getVoidTy(), {pointer, i32, i32, i32, i32}, false);
-    b_.CreateCall(
-        trap, {launch_.block_frame, b_.getInt32(static_cast<unsigned>(TrapKind::divergent_barrier)),
-               launch_.first, arriving, b_.getInt32(source_line(call))});
-    b_.CreateUnreachable();
-    b_.SetInsertPoint(right);
-  }
-  if (launch_.warp_count) return emit_phase(call, row, arriving);
-  if (row.kind == Builtin::barrier) {
-    b_.CreateCall(runtime("td_rt_barrier", b_.getVoidTy(), {pointer, i32}, true),
-                  {launch_.block_frame, arriving});
-    return nullptr;
-  }
-  Value* holds = vector(call.getArgOperand(0));
-  holds = both(mask_, b_.CreateICmpNE(holds, Constant::getNullValue(holds->getType())));
-  FunctionCallee reduce = runtime("td_rt_barrier_reduce", i32, {pointer, i32, i32, i32}, true);
-  return b_.CreateCall(
-      reduce, {launch_.block_frame, arriving, mask_bits32(holds), b_.getInt32(row.detail)});
-}
-
-// The barrier as the end of a phase: what it collects is complete when the warp goes on in the next
-// round.
-Value* WarpEmitter::emit_phase(const CallInst& call, const BuiltinRow& row, Value* arriving) {
-  Type* i32 = b_.getInt32Ty();
-  if (row.kind == Builtin::barrier_reduce) {
-    Value* holds = vector(call.getArgOperand(0));
-    holds =
-        mask_bits32(both(mask_, b_.CreateICmpNE(holds, Constant::getNullValue(holds->getType()))));
-    auto update = [&](unsigned kind, function_ref<Value*(Value*)> combine) {
-      b_.CreateStore(combine(b_.CreateLoad(i32, launch_.collected[kind])), launch_.collected[kind]);
-    };
-    Value* count = b_.CreateUnaryIntrinsic(Intrinsic::ctpop, holds);
-    Value* all_hold = b_.CreateZExt(b_.CreateICmpEQ(holds, arriving), i32);
-    Value* one_holds = b_.CreateZExt(b_.CreateICmpNE(holds, b_.getInt32(0)), i32);
-    update(0, [&](Value* old) { return b_.CreateAdd(old, count); });
-    update(1, [&](Value* old) { return b_.CreateAnd(old, all_hold); });
-    update(2, [&](Value* old) { return b_.CreateOr(old, one_holds); });
-  }
-  b_.CreateCall(kernel_.host->getOrInsertFunction(phase_barrier_marker, b_.getVoidTy()));
-  if (row.kind == Builtin::barrier) return nullptr;
-  return b_.CreateLoad(i32, launch_.result[row.detail]);
-}
-
 Value* WarpEmitter::emit_fence(const BuiltinRow& row) {
   // A block runs on one worker: towards its own threads program order is enough.
   SyncScope::ID scope = row.detail == 0 ? SyncScope::SingleThread : SyncScope::System;
@@ -382,9 +326,10 @@ Value* WarpEmitter::first_live(const Value* value) {
 
 void WarpEmitter::emit_trap(const CallInst& call) {
   Type *i32 = b_.getInt32Ty(), *pointer = b_.getPtrTy();
-  FunctionCallee trap = runtime("td_rt_trap", b_.getVoidTy(), {pointer, i32, i32, i32, i32}, false);
+  FunctionCallee trap =
+      runtime("td_rt_trap", b_.getVoidTy(), {pointer, i32, i32, i32, pointer}, false);
   b_.CreateCall(trap, {launch_.block_frame, b_.getInt32(static_cast<unsigned>(TrapKind::trap)),
-                       launch_.first, mask_bits32(mask_), b_.getInt32(source_line(call))});
+                       launch_.first, mask_bits32(mask_), place_text(*kernel_.host, call)});
 }
 
 void WarpEmitter::emit_assertion(const CallInst& call) {

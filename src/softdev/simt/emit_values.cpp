@@ -4,6 +4,7 @@
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/Operator.h>
 
+#include "softdev/simt/scalar.h"
 #include "softdev/simt/unsupported.h"
 #include "softdev/simt/warp_emitter.h"
 
@@ -70,9 +71,8 @@ Value* WarpEmitter::scalar(const Value* value) {
     return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), shared ? launch_.shared : launch_.globals,
                                          offsets.lookup(variable));
   }
-  if (isa<Function>(value))
-    throw Unsupported("kernel `" + kernel_.thread->getName().str() +
-                      "`: the address of a function is not supported on the software device yet");
+  if (auto* function = dyn_cast<Function>(value))
+    return kernel_.scalar->function(const_cast<Function&>(*function));
   if (auto* constant = dyn_cast<Constant>(value)) {
     if (isa<UndefValue>(constant) || constant->getType()->isPointerTy())
       return Constant::getNullValue(host_type(constant->getType()));

@@ -5,6 +5,12 @@
 // generated code. A kernel with barriers runs each warp on its own stack; the warp function calls
 // td_rt_barrier, which switches to the next warp.
 //
+// *Fair mode* (LoweredKernel::fairness, simt/progress.h) is for kernels whose threads wait for one
+// another by other means than a block-wide barrier that all reach together. The block's pieces are
+// fibers that take turns: warps (or the whole block) in vector code, or single threads in scalar
+// code, each with a program counter of its own (*thread functions*). A loop that may wait calls
+// td_rt_yield in each round; blocks take turns as well.
+//
 // Layout is fixed: generated code loads these fields by offset (see offsetof uses in simt/). All
 // pointers are host addresses; device memory is host memory inside one reserved range, so generic
 // pointers need no translation.
@@ -35,18 +41,57 @@ struct BlockFrame {
   std::uint32_t block_idx[3];  // ctaid
   std::uint32_t worker;        // index of the worker, for %smid
   void* scheduler;             // run/'s own
+  void* fair;                  // run/'s own: the block's fibers, null outside of fair mode
+};
+
+// One thread for scalar code: of a fiber in lane mode, or made for one call from vector code.
+struct ThreadFrame {
+  BlockFrame* block;
+  std::uint32_t index[3];  // tid
+  std::uint32_t linear;    // x + ntid.x*(y + ntid.y*z)
+  // A function that may recurse leaves by td_rt_stack_overflow when its stack pointer is below;
+  // null where guard pages do that work.
+  const unsigned char* stack_limit;
 };
 
 // Runs threads [first_thread, first_thread + 32) of the block (fewer at its end), linear index
 // x + ntid.x*(y + ntid.y*z).
 using WarpFunction = void (*)(BlockFrame* block, std::uint32_t first_thread);
-// Runs every thread of the block. Only for kernels without barriers.
+// Runs every thread of the block. Only for kernels without barriers, or with barriers as phases.
 using BlockFunction = void (*)(BlockFrame* block);
+// Runs one thread. Only in fair mode.
+using ThreadFunction = void (*)(ThreadFrame* thread);
+
+// What td_rt_warp_op does. `value` is of up to 64 bits; 32-bit results are zero-extended.
+enum class WarpOp : std::uint32_t {
+  sync,  // __syncwarp
+  shuffle_idx,
+  shuffle_up,
+  shuffle_down,
+  shuffle_bfly,  // b, c as in PTX; result | in range << 32
+  vote_all,
+  vote_any,
+  vote_uni,  // value: the predicate
+  ballot,
+  match_any,  // lanes with the same value
+  match_all,  // lanes | all are equal << 32
+  reduce_add,
+  reduce_and,
+  reduce_or,
+  reduce_xor,
+  reduce_umin,
+  reduce_umax,
+  reduce_min,
+  reduce_max,
+  active_mask,  // b: number of the call site
+};
+
+enum class BarrierKind : std::uint32_t { sync, count, all, any, arrive };
 
 enum class TrapKind : std::uint32_t {
   trap = 1,               // __trap: CUDA_ERROR_LAUNCH_FAILED
   assertion = 2,          // CUDA_ERROR_ASSERT
-  divergent_barrier = 3,  // a barrier inside divergent control flow: not supported yet
+  divergent_barrier = 3,  // a barrier that the lowering took for uniform was not
   unreachable = 4,
   bad_free = 16,  // free() of what is not a live allocation of the heap
 };
@@ -63,9 +108,10 @@ void td_rt_barrier(td::softdev::BlockFrame* block, std::uint32_t mask);
 // count, 1 and, 2 or.
 std::uint32_t td_rt_barrier_reduce(td::softdev::BlockFrame* block, std::uint32_t mask,
                                    std::uint32_t predicate, std::uint32_t kind);
+// `place`: "file:line (function)", NUL-terminated, or null.
 [[noreturn]] void td_rt_trap(td::softdev::BlockFrame* block, std::uint32_t kind,
                              std::uint32_t first_thread, std::uint32_t lane_mask,
-                             std::uint32_t line);
+                             const char* place);
 // assert(): message, file and function are NUL-terminated.
 [[noreturn]] void td_rt_assert_fail(td::softdev::BlockFrame* block, std::uint32_t first_thread,
                                     std::uint32_t lane_mask, const char* message, const char* file,
@@ -73,4 +119,26 @@ std::uint32_t td_rt_barrier_reduce(td::softdev::BlockFrame* block, std::uint32_t
 // printf of one lane: CUDA's vprintf buffer (each argument at its natural alignment).
 std::int32_t td_rt_printf(td::softdev::BlockFrame* block, const char* format,
                           const void* arguments);
+
+// ---- fair mode only ----
+// The others' turn. Called in each round of a loop that may wait.
+void td_rt_yield(td::softdev::BlockFrame* block);
+// Barrier `id` (0 to 15) of `threads` threads (0: all that have not finished). `lanes`: how many
+// threads arrive with this call, `holds`: of how many the predicate holds. A BarrierKind says what
+// is returned; `arrive` does not wait. Named by its place when some threads never reach it.
+std::uint32_t td_rt_fair_barrier(td::softdev::BlockFrame* block, std::uint32_t id,
+                                 std::uint32_t threads, std::uint32_t lanes, std::uint32_t holds,
+                                 std::uint32_t kind, const char* place);
+// A warp-level operation of one thread: waits until all threads that `mask` names, and that have
+// not finished, have called it with the same op and mask.
+std::uint64_t td_rt_warp_op(td::softdev::ThreadFrame* thread, std::uint32_t op, std::uint32_t mask,
+                            std::uint64_t value, std::uint32_t b, std::uint32_t c,
+                            const char* place);
+// Waits until all threads of the grid that have not finished have arrived: what is written before
+// is seen behind it. CUDA C++ reaches it as
+//   extern "C" __device__ void __td_grid_barrier() __attribute__((convergent, nothrow));
+// All blocks of the grid must fit on the modelled device at once (a cooperative launch checks
+// that); a block that ends without arriving while others wait is an error of the launch.
+void td_rt_grid_barrier(td::softdev::BlockFrame* block, const char* place);
+[[noreturn]] void td_rt_stack_overflow(td::softdev::ThreadFrame* thread);
 }

@@ -154,12 +154,14 @@ class RangeBuilder {
   // State of the whole block. Its address goes into the dispatch marker, so that it stays in memory
   // until the phases exist: unlike all other values it is not one warp's.
   void prepare_phases(Value* end) {
-    pending_ = b_.CreateAlloca(ArrayType::get(b_.getInt32Ty(), 7), nullptr, "phase.state");
+    pending_ = b_.CreateAlloca(ArrayType::get(b_.getInt32Ty(), 8), nullptr, "phase.state");
     for (unsigned kind = 0; kind < 3; ++kind) {
       launch_.collected[kind] = b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), pending_, 1 + kind);
       launch_.result[kind] = b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), pending_, 4 + kind);
       b_.CreateStore(b_.getInt32(0), launch_.collected[kind]);
     }
+    launch_.grid_pending = b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), pending_, 7);
+    b_.CreateStore(b_.getInt32(0), launch_.grid_pending);
     auto pieces = [&](Value* threads) {
       return b_.CreateUDiv(b_.CreateAdd(threads, b_.getInt32(width_ - 1)), b_.getInt32(width_));
     };
@@ -418,7 +420,13 @@ KernelFunctions build_kernel(KernelContext& kernel, unsigned width, bool stackfu
   made.warp_symbol = "td_warp." + name;
   Type* i32 = Type::getInt32Ty(host.getContext());
   Function* range = make_function(host, made.range_symbol, {i32, i32}, false);
-  RangeBuilder(kernel, made.width, made.phased, range).build();
+  try {
+    RangeBuilder(kernel, made.width, made.phased, range).build();
+  } catch (const Unsupported&) {
+    range->dropAllReferences();
+    range->eraseFromParent();
+    throw;
+  }
   Wrappers wrappers(host, range);
   Function* warp = make_function(host, made.warp_symbol, {i32}, true);
   if (made.phased)

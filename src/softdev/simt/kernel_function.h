@@ -16,8 +16,8 @@ struct KernelFunctions {
 // What the kernel needs of its surroundings, found in its instructions.
 void inspect_kernel(KernelContext& kernel);
 
-// `width` 0 lets the kernel choose. Adds the functions to kernel.host.
-// `stackful`: barriers switch stacks.
+// `width` 0 lets the kernel choose. Adds the functions to kernel.host; when that fails, they are
+// taken out again. `stackful`: barriers switch stacks. Throws Unsupported.
 KernelFunctions build_kernel(KernelContext& kernel, unsigned width, bool stackful);
 
 }  // namespace td::softdev::simt

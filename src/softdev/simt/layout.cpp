@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "softdev/simt/scalar.h"
 #include "softdev/simt/unsupported.h"
 
 namespace td::softdev::simt {
@@ -19,7 +20,7 @@ constexpr unsigned shared_space = 3, constant_space = 4;
 // Serialises constants into the segment's bytes; pointers to other variables become relocations.
 class DataWriter {
  public:
-  DataWriter(const DataLayout& layout, const DataSegment& segment, LowerReply& reply)
+  DataWriter(const DataLayout& layout, DataSegment& segment, LowerReply& reply)
       : layout_(layout), segment_(segment), reply_(reply) {}
 
   void write(const Constant* value, std::uint64_t at) {
@@ -57,16 +58,22 @@ class DataWriter {
   void pointer(const Constant* value, std::uint64_t at) {
     APInt offset(64, 0);
     const Value* base = value->stripAndAccumulateConstantOffsets(layout_, offset, true);
+    if (auto* function = dyn_cast<Function>(base); function && offset.isZero()) {
+      if (function->isDeclaration()) return;  // a pure virtual one: a call jumps to nowhere
+      reply_.code_pointers.push_back({at, ScalarCode::symbol_of(*function)});
+      segment_.functions.push_back(const_cast<Function*>(function));
+      return;
+    }
     auto* variable = dyn_cast<GlobalVariable>(base);
     if (!variable || !segment_.offsets.count(variable))
       throw Unsupported(
           "the initial value of a __device__ variable needs an address that is only known on a GPU "
-          "(a function or shared variable): not supported on the software device yet");
+          "(of a shared variable): not supported on the software device yet");
     reply_.data_pointers.push_back({at, segment_.offsets.lookup(variable) + offset.getSExtValue()});
   }
 
   const DataLayout& layout_;
-  const DataSegment& segment_;
+  DataSegment& segment_;
   LowerReply& reply_;
 };
 
@@ -108,17 +115,15 @@ DataSegment lay_out_data(Module& module, LowerReply& reply) {
   return segment;
 }
 
-SharedLayout lay_out_shared(const Function& kernel) {
-  const DataLayout& layout = kernel.getParent()->getDataLayout();
-  SharedLayout shared;
+void lay_out_shared(const Function& function, SharedLayout& shared) {
+  const DataLayout& layout = function.getParent()->getDataLayout();
   SmallVector<const GlobalVariable*> dynamic;
-  std::uint64_t size = 0;
-  for (const Instruction& instruction : instructions(kernel))
+  std::uint64_t size = shared.static_bytes;
+  for (const Instruction& instruction : instructions(function))
     for (const Use& use : instruction.operands()) {
       auto* variable = dyn_cast<GlobalVariable>(use.get());
       if (!variable || !is_shared(*variable) || shared.offsets.count(variable)) continue;
       std::uint64_t bytes = layout.getTypeAllocSize(variable->getValueType());
-      shared.offsets[variable] = 0;
       if (bytes == 0) {
         dynamic.push_back(variable);
         continue;
@@ -131,7 +136,6 @@ SharedLayout lay_out_shared(const Function& kernel) {
     }
   for (auto* variable : dynamic) shared.offsets[variable] = round_up(size, 16);
   shared.static_bytes = static_cast<std::uint32_t>(size);
-  return shared;
 }
 
 std::vector<ParamLayout> lay_out_params(const Function& kernel, std::uint32_t& total) {

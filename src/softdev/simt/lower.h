@@ -29,11 +29,20 @@ struct ParamLayout {
   std::uint32_t offset = 0, size = 0, align = 1;
 };
 
+// How a kernel's threads are run so that all that may wait for one another make progress. Chosen
+// from the code: progress.h.
+enum class Fairness : std::uint32_t {
+  none,     // block after block; warps meet at barriers only
+  warps,    // fair mode, the block function's or each warp's code as a fiber
+  threads,  // fair mode, each thread as a fiber
+};
+
 // A kernel of the object.
 struct LoweredKernel {
-  std::string name;          // as in the image (mangled)
-  std::string warp_symbol;   // WarpFunction
-  std::string block_symbol;  // BlockFunction, "" when has_barrier
+  std::string name;           // as in the image (mangled)
+  std::string warp_symbol;    // WarpFunction; "" when all runs as threads
+  std::string block_symbol;   // BlockFunction, "" when has_barrier
+  std::string thread_symbol;  // ThreadFunction, "" when nothing runs as threads
   std::vector<ParamLayout> params;
   std::uint32_t param_bytes = 0;
   std::uint32_t static_shared = 0;
@@ -44,7 +53,12 @@ struct LoweredKernel {
   // barriers are phases of its block function; its warp function then runs the whole block when
   // first_thread is 0 and nothing otherwise.
   bool has_barrier = false;
-  std::uint32_t max_threads = 1024;  // __launch_bounds__
+  // Where each warp lies in one row of the block (blockDim.x is a multiple of 32, or all there is),
+  // and elsewhere.
+  Fairness fairness_in_rows = Fairness::none, fairness = Fairness::none;
+  std::uint32_t thread_stack_bytes = 0;  // of a thread function, without recursion
+  bool recursive = false;                // needs what CU_LIMIT_STACK_SIZE says besides
+  std::uint32_t max_threads = 1024;      // __launch_bounds__
 };
 
 // A __device__ or __constant__ variable: a piece of the module's data segment.
@@ -66,6 +80,8 @@ struct LowerReply {
   std::uint64_t data_align = 256;
   std::vector<std::pair<std::uint64_t, std::uint64_t>>
       data_pointers;  // *(u64*)(base+first) = base+second
+  std::vector<std::pair<std::uint64_t, std::string>>
+      code_pointers;  // *(u64*)(base+first) = address of the function
 };
 
 }  // namespace td::softdev

@@ -15,6 +15,8 @@
 #include "softdev/simt/kernel_function.h"
 #include "softdev/simt/layout.h"
 #include "softdev/simt/lower.h"
+#include "softdev/simt/progress.h"
+#include "softdev/simt/scalar.h"
 #include "softdev/simt/thread_passes.h"
 #include "softdev/simt/unsupported.h"
 
@@ -72,6 +74,119 @@ std::unique_ptr<Module> make_host_module(LLVMContext& context, const TargetMachi
 // What a call into SLEEF, libm or the runtime may need below the warp function.
 constexpr std::uint64_t callee_stack = 16 * 1024;
 
+// The kernels of a module on their way.
+class Lowering {
+ public:
+  Lowering(const LowerRequest& request, LowerReply& reply, Module& thread, Module& host,
+           const TargetMachine& target, const KeptFunctions& kept)
+      : request_(request),
+        reply_(reply),
+        thread_(thread),
+        host_(host),
+        kept_(kept),
+        has_avx2_(has_avx2(target)),
+        data_(lay_out_data(thread, reply)),
+        scalar_(host, data_, function_shared_, kept, has_avx2_) {}
+
+  void make_code() {
+    for (Function& function : thread_)
+      if (kept_.holds(&function)) lay_out_shared(function, function_shared_);
+    for (Function* function : data_.functions) scalar_.function(*function);
+    std::vector<Function*> kernels = find_kernels(thread_);
+    if (!request_.kernel.empty())
+      erase_if(kernels, [&](const Function* kernel) {
+        return kernel->getName() != StringRef(request_.kernel);
+      });
+    // Scalar code refers to what belongs to a kernel until its bodies are made.
+    contexts_.resize(kernels.size());
+    for (unsigned i = 0; i < kernels.size(); ++i) make_kernel(*kernels[i], contexts_[i]);
+    scalar_.emit_bodies();
+  }
+
+  void note_stack_sizes(const ObjectCode& object,
+                        const std::map<std::string, std::uint64_t>& saved) {
+    std::uint64_t scalar = 0;
+    for (const std::string& symbol : scalar_.symbols()) scalar += size_of(object, symbol);
+    for (unsigned i = 0; i < functions_.size(); ++i) {
+      LoweredKernel& kernel = reply_.kernels[i];
+      std::uint64_t bytes = size_of(object, functions_[i].range_symbol) + callee_stack + scalar;
+      if (functions_[i].phased) {
+        std::uint64_t local = std::uint64_t{kernel.local_bytes} * kernel.width + 64;
+        bytes +=
+            functions_[i].warps_at_most * (saved.find(functions_[i].range_symbol)->second + local);
+      }
+      kernel.stack_bytes = static_cast<std::uint32_t>(bytes);
+      kernel.thread_stack_bytes = static_cast<std::uint32_t>(scalar + callee_stack);
+      kernel.recursive = !kept_.recursive.empty();
+    }
+  }
+
+ private:
+  static std::uint64_t size_of(const ObjectCode& object, const std::string& symbol) {
+    auto found = object.stack_sizes.find(symbol);
+    return found == object.stack_sizes.end() ? 0 : found->second;
+  }
+
+  void make_kernel(Function& function, KernelContext& kernel) {
+    std::copy(request_.block, request_.block + 3, kernel.block);
+    kernel.thread = &function;
+    kernel.host = &host_;
+    kernel.data = &data_;
+    kernel.has_avx2 = has_avx2_;
+    kernel.shared = function_shared_;
+    kernel.scalar = &scalar_;
+    lay_out_shared(function, kernel.shared);
+    LoweredKernel& result = reply_.kernels.emplace_back();
+    kernel.params = lay_out_params(function, result.param_bytes);
+    result.name = function.getName().str();
+    result.params = kernel.params;
+    result.static_shared = kernel.shared.static_bytes;
+    result.max_threads = max_threads(function);
+    Progress progress = find_progress(function, kept_);
+    result.fairness_in_rows = progress.in_rows;
+    result.fairness = progress.elsewhere;
+    functions_.emplace_back();
+    if (progress.in_rows != Fairness::threads || progress.elsewhere != Fairness::threads)
+      make_vector_code(kernel, progress, result);
+    if (result.fairness_in_rows == Fairness::threads || result.fairness == Fairness::threads)
+      result.thread_symbol = scalar_.kernel(kernel);
+  }
+
+  // What vector code cannot do runs as single threads.
+  void make_vector_code(KernelContext& kernel, const Progress& progress, LoweredKernel& result) {
+    bool fair = progress.in_rows == Fairness::warps || progress.elsewhere == Fairness::warps;
+    if (fair) kernel.progress = &progress;
+    inspect_kernel(kernel);
+    kernel.has_barrier |= fair && progress.separate_warps;
+    try {
+      functions_.back() = build_kernel(kernel, static_cast<unsigned>(request_.width),
+                                       request_.stackful || (fair && progress.separate_warps));
+    } catch (const Unsupported& why) {
+      if (std::getenv("TREADLE_SIMT_DUMP"))
+        errs() << "simt: " << result.name << " runs as single threads: " << why.what() << "\n";
+      result.fairness_in_rows = result.fairness = Fairness::threads;
+      return;
+    }
+    kernel.progress = nullptr;
+    result.warp_symbol = functions_.back().warp_symbol;
+    result.block_symbol = functions_.back().block_symbol;
+    result.local_bytes = kernel.local_bytes;
+    result.width = functions_.back().width;
+    result.has_barrier = kernel.has_barrier && !functions_.back().phased;
+  }
+
+  const LowerRequest& request_;
+  LowerReply& reply_;
+  Module &thread_, &host_;
+  const KeptFunctions& kept_;
+  bool has_avx2_;
+  DataSegment data_;
+  SharedLayout function_shared_;
+  ScalarCode scalar_;
+  std::vector<KernelContext> contexts_;
+  std::vector<KernelFunctions> functions_;
+};
+
 void lower(const LowerRequest& request, LowerReply& reply) {
   LLVMContext context;
   StepHook hook = make_hook();
@@ -79,50 +194,17 @@ void lower(const LowerRequest& request, LowerReply& reply) {
       read_image(StringRef(request.bitcode.data(), request.bitcode.size()), context);
   hook("image", *thread);
   define_semantics(*thread);
-  prepare_threads(*thread, hook);
-
-  DataSegment data = lay_out_data(*thread, reply);
+  KeptFunctions kept = prepare_threads(*thread, hook);
   std::unique_ptr<TargetMachine> target = host_target(request.cpu, request.optimize);
   std::unique_ptr<Module> host = make_host_module(context, *target);
-  std::vector<KernelFunctions> functions;
-  for (Function* function : find_kernels(*thread)) {
-    if (!request.kernel.empty() && function->getName() != StringRef(request.kernel)) continue;
-    KernelContext kernel;
-    std::copy(request.block, request.block + 3, kernel.block);
-    kernel.thread = function;
-    kernel.host = host.get();
-    kernel.data = &data;
-    kernel.has_avx2 = has_avx2(*target);
-    kernel.shared = lay_out_shared(*function);
-    LoweredKernel& result = reply.kernels.emplace_back();
-    kernel.params = lay_out_params(*function, result.param_bytes);
-    inspect_kernel(kernel);
-    functions.push_back(
-        build_kernel(kernel, static_cast<unsigned>(request.width), request.stackful));
-    result.name = function->getName().str();
-    result.warp_symbol = functions.back().warp_symbol;
-    result.block_symbol = functions.back().block_symbol;
-    result.params = kernel.params;
-    result.static_shared = kernel.shared.static_bytes;
-    result.local_bytes = kernel.local_bytes;
-    result.width = functions.back().width;
-    result.has_barrier = kernel.has_barrier && !functions.back().phased;
-    result.max_threads = max_threads(*function);
-  }
+  Lowering lowering(request, reply, *thread, *host, *target, kept);
+  lowering.make_code();
   hook("warp", *host);
   set_host_attributes(*host, *target);
   auto saved = optimize_host(*host, *target, hook);
   ObjectCode object = emit_object(*host, *target);
   hook("object", *host);
-  for (unsigned i = 0; i < functions.size(); ++i) {
-    LoweredKernel& kernel = reply.kernels[i];
-    std::uint64_t bytes = object.stack_sizes[functions[i].range_symbol] + callee_stack;
-    if (functions[i].phased) {
-      std::uint64_t local = std::uint64_t{kernel.local_bytes} * kernel.width + 64;
-      bytes += functions[i].warps_at_most * (saved[functions[i].range_symbol] + local);
-    }
-    kernel.stack_bytes = static_cast<std::uint32_t>(bytes);
-  }
+  lowering.note_stack_sizes(object, saved);
   reply.object = std::move(object.bytes);
   reply.ok = true;
 }

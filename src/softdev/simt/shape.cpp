@@ -162,6 +162,17 @@ bool is_lane_constant(const Shape& shape, const Value* value) {
 
 }  // namespace
 
+namespace {
+
+// The lanes differ in their lowest bits only, fewer than `most` of them.
+bool lanes_stay_below(const Shape& shape, unsigned most) {
+  unsigned bits = std::min({most, shape.align, 62u});
+  return shape.kind == Shape::offset && shape.guards.empty() &&
+         all_of(shape.lanes, [&](std::int64_t lane) { return lane >= 0 && lane >> bits == 0; });
+}
+
+}  // namespace
+
 Shape Shapes::compute_binary(const BinaryOperator& op) const {
   if (!op.getType()->isIntegerTy() || op.getType()->getIntegerBitWidth() > 64) return generic(op);
   const Value *x = op.getOperand(0), *y = op.getOperand(1);
@@ -220,6 +231,9 @@ Shape Shapes::compute_binary(const BinaryOperator& op) const {
                all_of(a.lanes, [&](std::int64_t lane) { return lane >= 0 && lane >> value == 0; });
     if (opcode == Instruction::LShr && low && a.align >= value) return plain(Shape::uniform);
   }
+  // i & ~31: what is left is the same in all lanes.
+  if (number && opcode == Instruction::And && lanes_stay_below(a, number->getValue().countr_zero()))
+    return plain(Shape::uniform);
   return plain(Shape::varying);
 }
 
@@ -478,9 +492,25 @@ Shape Shapes::compute(const Instruction& instruction) {
     if (shape.guards.empty()) return result;
     return bits == 64 ? guarded(result, shape, Shape()) : plain(Shape::varying);
   }
+  if (auto* compare = dyn_cast<ICmpInst>(&instruction)) return compute_compare(*compare);
   if (isa<LoadInst>(instruction)) return generic(instruction);
   if (is_pure_operation(instruction)) return generic(instruction);
   return plain(Shape::varying);
+}
+
+// Lanes that differ in their low bits only fall on the same side of a multiple of a higher power of
+// two: threadIdx.x < 64.
+Shape Shapes::compute_compare(const ICmpInst& compare) const {
+  Shape shape = of(compare.getOperand(0));
+  auto* bound = dyn_cast<ConstantInt>(compare.getOperand(1));
+  if (!bound || compare.isEquality()) return generic(compare);
+  auto predicate = compare.getPredicate();
+  APInt first_beyond = bound->getValue();
+  if (predicate == ICmpInst::ICMP_UGT || predicate == ICmpInst::ICMP_ULE ||
+      predicate == ICmpInst::ICMP_SGT || predicate == ICmpInst::ICMP_SLE)
+    ++first_beyond;
+  if (!lanes_stay_below(shape, first_beyond.countr_zero())) return generic(compare);
+  return plain(Shape::uniform);
 }
 
 // Shapes only ever become less precise, which makes the fixpoint end.

@@ -87,6 +87,7 @@ class Shapes {
   Shape compute_binary(const llvm::BinaryOperator& op) const;
   Shape compute_extension(const llvm::CastInst& cast);
   Shape compute_address(const llvm::GetElementPtrInst& gep) const;
+  Shape compute_compare(const llvm::ICmpInst& compare) const;
   Shape compute_select(const llvm::SelectInst& select) const;
   Shape generic(const llvm::Instruction& instruction) const;
   using Assumptions = llvm::SmallVector<NoWrap, 2>;

@@ -29,30 +29,38 @@
 #include <llvm/Transforms/Utils/UnifyFunctionExitNodes.h>
 #include <llvm/Transforms/Utils/UnrollLoop.h>
 
+#include "softdev/simt/functions.h"
 #include "softdev/simt/unsupported.h"
 
 namespace td::softdev::simt {
 
 using namespace llvm;
 
-std::string source_place(const Instruction& at) {
+// A construct inlined from a device header is reported where the user's file called it.
+static const DILocation* user_location(const Instruction& at) {
   const DILocation* location = at.getDebugLoc().get();
   const DISubprogram* kernel = at.getFunction() ? at.getFunction()->getSubprogram() : nullptr;
-  if (!location)
-    return at.getFunction() ? "kernel `" + at.getFunction()->getName().str() + "`: " : "";
-  // A construct inlined from a device header is reported where the user's file called it.
+  if (!location) return nullptr;
   while (kernel && location->getFilename() != kernel->getFilename() && location->getInlinedAt())
     location = location->getInlinedAt();
-  return location->getFilename().str() + ":" + std::to_string(location->getLine()) + ": ";
+  return location;
+}
+
+std::string source_place(const Instruction& at) {
+  if (const DILocation* location = user_location(at))
+    return location->getFilename().str() + ":" + std::to_string(location->getLine()) + ": ";
+  return at.getFunction() ? "kernel `" + at.getFunction()->getName().str() + "`: " : "";
 }
 
 unsigned source_line(const Instruction& at) {
-  const DILocation* location = at.getDebugLoc().get();
-  const DISubprogram* kernel = at.getFunction() ? at.getFunction()->getSubprogram() : nullptr;
-  if (!location) return 0;
-  while (kernel && location->getFilename() != kernel->getFilename() && location->getInlinedAt())
-    location = location->getInlinedAt();
-  return location->getLine();
+  const DILocation* location = user_location(at);
+  return location ? location->getLine() : 0;
+}
+
+std::string source_function(const Instruction& at) {
+  const DILocation* location = user_location(at);
+  const DISubprogram* function = location ? location->getScope()->getSubprogram() : nullptr;
+  return function ? function->getName().str() : "";
 }
 
 void refuse(const Instruction& at, const std::string& feature) {
@@ -94,30 +102,17 @@ struct Managers {
   }
 };
 
-void refuse_recursion(Function* function, SmallPtrSetImpl<Function*>& active,
-                      SmallPtrSetImpl<Function*>& done) {
-  if (done.count(function)) return;
-  active.insert(function);
-  for (Instruction& instruction : instructions(*function)) {
-    auto* call = dyn_cast<CallBase>(&instruction);
-    if (!call) continue;
-    if (auto* text = dyn_cast<InlineAsm>(call->getCalledOperand())) {
-      if (text->getAsmString().empty()) continue;  // a compiler barrier
-      refuse(*call, "inline assembly (asm) is");
+void refuse_unknown_code(Module& module) {
+  for (Function& function : module)
+    for (Instruction& instruction : instructions(function)) {
+      auto* call = dyn_cast<CallBase>(&instruction);
+      auto* text = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
+      if (text && !text->getAsmString().empty())  // an empty one is a compiler barrier
+        refuse(*call, "inline assembly (asm) is");
     }
-    Function* callee = call->getCalledFunction();
-    if (!callee) callee = dyn_cast<Function>(call->getCalledOperand()->stripPointerCasts());
-    if (!callee) refuse(*call, "a call through a function pointer or a virtual call is");
-    if (callee->isDeclaration()) continue;
-    if (active.count(callee))
-      refuse(*call, "recursion (function `" + callee->getName().str() + "`) is");
-    refuse_recursion(callee, active, done);
-  }
-  active.erase(function);
-  done.insert(function);
 }
 
-void mark_for_inlining(Module& module, ArrayRef<Function*> kernels) {
+void mark_for_inlining(Module& module, ArrayRef<Function*> kernels, const KeptFunctions& kept) {
   for (Function& function : module) {
     function.removeFnAttr(Attribute::OptimizeNone);
     function.removeFnAttr(Attribute::NoInline);
@@ -125,10 +120,24 @@ void mark_for_inlining(Module& module, ArrayRef<Function*> kernels) {
     if (function.isDeclaration() || is_contained(kernels, &function)) continue;
     function.setLinkage(GlobalValue::InternalLinkage);
     function.setComdat(nullptr);
+    if (kept.recursive.contains(&function)) {
+      function.removeFnAttr(Attribute::AlwaysInline);
+      function.addFnAttr(Attribute::NoInline);
+      continue;
+    }
     function.addFnAttr(Attribute::AlwaysInline);
     for (User* user : function.users())
       if (auto* call = dyn_cast<CallBase>(user)) call->removeFnAttr(Attribute::NoInline);
   }
+}
+
+KeptFunctions still_there(const KeptFunctions& kept, Module& module) {
+  KeptFunctions left;
+  for (Function& function : module) {
+    if (kept.recursive.contains(&function)) left.recursive.insert(&function);
+    if (kept.address_taken.contains(&function)) left.address_taken.insert(&function);
+  }
+  return left;
 }
 
 bool only_loaded(Value* pointer) {
@@ -310,11 +319,18 @@ unsigned max_threads(const Function& kernel) {
   return found ? std::min(product, 1024u) : 1024;
 }
 
-void prepare_threads(Module& module, const StepHook& hook) {
+KeptFunctions prepare_threads(Module& module, const StepHook& hook) {
   std::vector<Function*> kernels = find_kernels(module);
-  SmallPtrSet<Function*, 16> active, done;
-  for (Function* kernel : kernels) refuse_recursion(kernel, active, done);
-  mark_for_inlining(module, kernels);
+  KeptFunctions kept;
+  {
+    Managers managers;
+    ModulePassManager drop;
+    drop.addPass(GlobalDCEPass());
+    drop.run(module, managers.module);
+    kept = find_kept_functions(module, kernels);
+    mark_for_inlining(module, kernels, kept);
+    expand_indirect_calls(module, kept);
+  }
   {
     Managers managers;
     ModulePassManager passes;
@@ -326,7 +342,9 @@ void prepare_threads(Module& module, const StepHook& hook) {
     passes.addPass(AlwaysInlinerPass(false));
     passes.addPass(GlobalDCEPass());
     passes.run(module, managers.module);
+    kept = still_there(kept, module);
   }
+  refuse_unknown_code(module);
   hook("inlined", module);
   for (Function* kernel : kernels) copy_changed_params(*kernel);
   Managers managers;
@@ -334,11 +352,12 @@ void prepare_threads(Module& module, const StepHook& hook) {
   passes.addPass(createModuleToFunctionPassAdaptor(clean_up(true)));
   passes.run(module, managers.module);
   hook("cleaned", module);
-  for (Function* kernel : kernels) {
-    expand_constant_expressions(module, *kernel);
-    drop_hints(*kernel);
-    return_from_unreachable(*kernel);
-    removeUnreachableBlocks(*kernel);
+  for (Function& function : module) {
+    if (function.isDeclaration()) continue;
+    expand_constant_expressions(module, function);
+    drop_hints(function);
+    if (is_contained(kernels, &function)) return_from_unreachable(function);
+    removeUnreachableBlocks(function);
   }
   managers.function.clear();
   managers.module.clear();
@@ -346,6 +365,7 @@ void prepare_threads(Module& module, const StepHook& hook) {
   shape.addPass(createModuleToFunctionPassAdaptor(normalize()));
   shape.run(module, managers.module);
   hook("normalized", module);
+  return kept;
 }
 
 }  // namespace td::softdev::simt

@@ -6,6 +6,8 @@
 #include <functional>
 #include <string>
 
+#include "softdev/simt/functions.h"
+
 namespace td::softdev::simt {
 
 using StepHook = std::function<void(const char* step, llvm::Module&)>;
@@ -20,10 +22,10 @@ unsigned max_threads(const llvm::Function& kernel);
 // optimisation.
 void define_semantics(llvm::Module& module);
 
-// Inlines everything into the kernels, brings the code into the form that the warp passes expect
-// and refuses what they cannot handle: afterwards every kernel has no calls except to intrinsics
-// and known externals, no constant expressions, no vectors, one return, only `br` and `ret` as
-// terminators, reducible loops in simplified and loop-closed form.
-void prepare_threads(llvm::Module& module, const StepHook& hook);
+// Inlines into the kernels all functions but those that must be kept (functions.h), and brings the
+// code into the form that the warp passes expect: afterwards every kernel has no calls except to
+// intrinsics, known externals and kept functions, no constant expressions, no vectors, one return,
+// only `br` and `ret` as terminators, reducible loops in simplified and loop-closed form.
+KeptFunctions prepare_threads(llvm::Module& module, const StepHook& hook);
 
 }  // namespace td::softdev::simt

@@ -15,6 +15,9 @@ struct Unsupported : std::runtime_error {
 
 // "kernel.cu:12: " from the instruction's debug location, "kernel `name`: " when it has none.
 std::string source_place(const llvm::Instruction& at);
+// The user's function that holds the instruction, "" when it is not known.
+std::string source_function(const llvm::Instruction& at);
+
 // Line of the instruction's debug location, 0 when it has none.
 unsigned source_line(const llvm::Instruction& at);
 

@@ -24,6 +24,9 @@
 
 namespace td::softdev::simt {
 
+class ScalarCode;
+struct Progress;
+
 // What all versions of a kernel share.
 struct KernelContext {
   llvm::Function* thread = nullptr;
@@ -38,6 +41,8 @@ struct KernelContext {
   std::uint32_t block[3] = {0, 0, 0};  // LowerRequest::block
   bool has_fixed_block() const { return block[0] != 0; }
   std::uint32_t fixed_threads() const { return block[0] * block[1] * block[2]; }
+  ScalarCode* scalar = nullptr;        // functions that are called and not inlined
+  const Progress* progress = nullptr;  // null: no fair mode
 };
 
 // Scalars of the launch, available everywhere in the generated function.
@@ -62,6 +67,7 @@ struct LaunchValues {
   llvm::Value* warp_count = nullptr;
   llvm::Value* collected[3] = {};
   llvm::Value* result[3] = {};
+  llvm::Value* grid_pending = nullptr;  // slot of i32: the block has come to the grid barrier
 };
 
 enum class Space { global, shared, local };
@@ -187,6 +193,11 @@ class WarpEmitter {
   // emit_calls.cpp: barriers, clocks, output
   llvm::Value* emit_barrier(const llvm::CallInst& call, const BuiltinRow& row);
   llvm::Value* emit_phase(const llvm::CallInst& call, const BuiltinRow& row, llvm::Value* arriving);
+  llvm::Value* emit_fair_barrier(const llvm::CallInst& call, const BuiltinRow& row,
+                                 llvm::Value* arriving);
+  llvm::Value* emit_grid_barrier(const llvm::CallInst& call);
+  void check_uniform(const llvm::CallInst& call, llvm::Value* arriving);
+  void emit_yield(const llvm::BasicBlock* block);
   llvm::Value* emit_fence(const BuiltinRow& row);
   llvm::Value* emit_clock(const llvm::CallInst& call, const BuiltinRow& row);
   llvm::Value* emit_print(const llvm::CallInst& call);
@@ -194,6 +205,15 @@ class WarpEmitter {
   void emit_assertion(const llvm::CallInst& call);
   llvm::FunctionCallee runtime(llvm::StringRef name, llvm::Type* result,
                                llvm::ArrayRef<llvm::Type*> params, bool returns);
+
+  // emit_function_call.cpp
+  llvm::Value* emit_function_call(const llvm::CallInst& call);
+  llvm::Value* make_thread_frame();
+  void fill_thread_frame(llvm::Value* frame, llvm::Value* lane);
+  void make_slots(llvm::Type* type, llvm::SmallVectorImpl<llvm::AllocaInst*>& slots);
+  void store_lane(llvm::Value* value, llvm::Value* lane, llvm::ArrayRef<llvm::AllocaInst*>& slots);
+  llvm::Value* load_lanes(llvm::Type* type, llvm::ArrayRef<llvm::AllocaInst*>& slots);
+
   llvm::Value* linear_index();
   llvm::Value* thread_index(unsigned axis);
 
