@@ -142,5 +142,65 @@ TEST_F(Exact, EveryRowGivesTheHostsBits) {
     if (kernels[i]) rows()[i].check(*kernels[i]);
 }
 
+// The constants against the C library's long double; a split one has its two parts as arguments.
+TEST_F(Exact, Constants) {
+  const long double pi = std::acos(-1.0L), ln2 = std::log(2.0L), ln10 = std::log(10.0L);
+  const std::vector<std::pair<std::string, long double>> whole = {{"PI", pi},
+                                                                  {"PIO2", pi / 2},
+                                                                  {"PIO4", pi / 4},
+                                                                  {"3PIO4", 3 * pi / 4},
+                                                                  {"2_OVER_PI", 2 / pi},
+                                                                  {"SQRT_HALF", std::sqrt(0.5L)},
+                                                                  {"SQRT_TWO", std::sqrt(2.0L)},
+                                                                  {"THIRD", 1 / 3.0L},
+                                                                  {"L2E", 1 / ln2},
+                                                                  {"L2T", ln10 / ln2},
+                                                                  {"LG2", ln2 / ln10},
+                                                                  {"LGE", 1 / ln10},
+                                                                  {"LN2", ln2},
+                                                                  {"LNT", ln10},
+                                                                  {"LNPI", std::log(pi)},
+                                                                  {"ZERO", 0},
+                                                                  {"ONE", 1}};
+  const std::vector<std::pair<std::string, long double>> split = {{"SQRT_HALF", std::sqrt(0.5L)},
+                                                                  {"PIO4", pi / 4},
+                                                                  {"PIO2", pi / 2},
+                                                                  {"PI", pi},
+                                                                  {"SQRT_2PI", std::sqrt(2 * pi)},
+                                                                  {"SQRT_PIO2", std::sqrt(pi / 2)},
+                                                                  {"L2E", 1 / ln2},
+                                                                  {"LG2", ln2 / ln10},
+                                                                  {"LGE", 1 / ln10},
+                                                                  {"LN2", ln2},
+                                                                  {"LNT", ln10}};
+  std::string text = "(double* d, float* f) {\n";
+  int at = 0;
+  for (const auto& one : whole) {
+    text += "  d[" + std::to_string(at) + "] = CUDART_" + one.first + ";\n  f[" +
+            std::to_string(at) + "] = CUDART_" + one.first + "_F;\n";
+    ++at;
+  }
+  for (const auto& one : split) {
+    text += "  d[" + std::to_string(at++) + "] = CUDART_" + one.first + "_HI;\n";
+    text += "  d[" + std::to_string(at++) + "] = CUDART_" + one.first + "_LO;\n";
+  }
+  const td::Module module("#include <math_constants.h>\nextern \"C\" __global__ void k" + text +
+                          "}\n");
+  td::Array doubles = td::full({at}, -77, td::float64), floats = td::full({at}, -77, td::float32);
+  module.get("k").launch({}, doubles, floats);
+  const std::vector<double> d = on_host<double>(doubles);
+  const std::vector<float> f = on_host<float>(floats);
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    EXPECT_EQ(d[i], static_cast<double>(whole[i].second)) << whole[i].first;
+    EXPECT_EQ(f[i], static_cast<float>(whole[i].second)) << whole[i].first;
+  }
+  for (std::size_t i = 0; i < split.size(); ++i) {
+    const std::size_t high = whole.size() + 2 * i;
+    const long double sum = static_cast<long double>(d[high]) + d[high + 1];
+    EXPECT_LE(std::fabs(sum - split[i].second), 2e-19L * split[i].second) << split[i].first;
+    EXPECT_LE(std::fabs(d[high + 1]), 3e-10 * d[high]) << split[i].first;
+  }
+}
+
 }  // namespace
 }  // namespace numerics

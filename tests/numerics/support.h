@@ -91,13 +91,17 @@ T around_one(int range) {
   return random_bits()() & 1 ? value : -value;
 }
 
+inline bool on_cuda() {
+  const char* device = std::getenv("TREADLE_DEVICE");
+  return device && std::strncmp(device, "cuda", 4) == 0;
+}
+
 // Kernels called row0, row1, …, each with its text after the name. The software device must know
 // all of them. An NVRTC may be older than a function: there what does not compile is named and left
 // out.
 inline std::vector<std::optional<td::Kernel>> load_rows(const std::string& before,
                                                         const std::vector<std::string>& texts) {
-  const char* device = std::getenv("TREADLE_DEVICE");
-  const bool is_cuda = device && std::strncmp(device, "cuda", 4) == 0;
+  const bool is_cuda = on_cuda();
   const std::size_t together = is_cuda ? 16 : texts.size();
   std::vector<std::optional<td::Kernel>> kernels(texts.size());
   auto load = [&](std::size_t first, std::size_t last) {
