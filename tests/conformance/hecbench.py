@@ -88,7 +88,7 @@ def make_folder(source, target):
         shutil.rmtree(target.parent, ignore_errors=True)
         target.parent.mkdir(parents=True)
         for neighbour in source.parent.iterdir():
-            if neighbour != source and not neighbour.name.endswith(("-hip", "-sycl", "-omp")):
+            if neighbour != source:
                 (target.parent / neighbour.name).symlink_to(neighbour.resolve())
         shutil.copytree(source, target, symlinks=True)
 
