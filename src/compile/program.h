@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace td::compile {
@@ -26,7 +27,18 @@ struct ProgramReply {
   std::string log;  // diagnostics of both sides
 };
 
+// Relocatable images (bitcode) -> the image of the whole program. The reply's log is for people: what is missing.
+struct LinkRequest {
+  std::vector<std::string_view> images;
+};
+struct LinkReply {
+  bool ok = false;
+  std::string image;
+  std::string log;
+};
+
 }  // namespace td::compile
 
+extern "C" void td_cc_link_images(const td::compile::LinkRequest& request, td::compile::LinkReply& reply);
 extern "C" void td_cc_program(const td::compile::ProgramRequest& request,
                               td::compile::ProgramReply& reply);

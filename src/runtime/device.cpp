@@ -85,12 +85,6 @@ void fill_sizes(CUdevice device, cudaDeviceProp* p) {
   p->maxTexture2D[1] = attribute(device, cudaDevAttrMaxTexture2DHeight);
 }
 
-CUresult can_access(int device, int peer, int* can) {
-  *can = 0;
-  if (!exists(device) || !exists(peer)) return CUDA_ERROR_INVALID_DEVICE;
-  return CUDA_SUCCESS;
-}
-
 }  // namespace
 
 TD_RUNTIME cudaError_t cudaGetDeviceCount(int* count) {
@@ -220,16 +214,28 @@ TD_RUNTIME cudaError_t cudaRuntimeGetVersion(int* version) {
 }
 
 TD_RUNTIME cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
-  if (can == nullptr) return note(cudaErrorInvalidValue);
-  return note(can_access(device, peer, can));
+  CUdevice own = 0, other = 0;
+  if (CUresult error = api().cuDeviceGet(&own, device)) return note(error);
+  if (CUresult error = api().cuDeviceGet(&other, peer)) return note(error);
+  return note(api().cuDeviceCanAccessPeer(can, own, other));
 }
-TD_RUNTIME cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
-  return note(exists(peer) ? cudaErrorPeerAccessUnsupported : cudaErrorInvalidDevice);
+TD_RUNTIME cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
+  return call([&]() -> CUresult {
+    CUcontext context = nullptr;
+    if (CUresult error = context_of(peer, &context)) return error;
+    return api().cuCtxEnablePeerAccess(context, flags);
+  });
 }
 TD_RUNTIME cudaError_t cudaDeviceDisablePeerAccess(int peer) {
-  return note(exists(peer) ? cudaErrorPeerAccessNotEnabled : cudaErrorInvalidDevice);
+  return call([&]() -> CUresult {
+    CUcontext context = nullptr;
+    if (CUresult error = context_of(peer, &context)) return error;
+    return api().cuCtxDisablePeerAccess(context);
+  });
 }
-TD_RUNTIME cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr, int device,
-                                                 int peer) {
-  return cudaDeviceCanAccessPeer(value, device, peer);
+TD_RUNTIME cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int device, int peer) {
+  CUdevice own = 0, other = 0;
+  if (CUresult error = api().cuDeviceGet(&own, device)) return note(error);
+  if (CUresult error = api().cuDeviceGet(&other, peer)) return note(error);
+  return note(api().cuDeviceGetP2PAttribute(value, attribute, own, other));
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "compile/program_image.h"
+#include "program/runtime_door.h"
 #include "runtime/runtime.h"
 
 using namespace td::runtime;
@@ -23,11 +24,9 @@ using namespace td::cuda;
 namespace {
 
 struct Image {
-  const td::compile::ProgramImage* header;
+  std::string_view bytes;
+  bool relocatable = false;
   std::array<std::atomic<CUmodule>, kMaxDevices> modules{};
-  std::string_view bytes() const {
-    return {reinterpret_cast<const char*>(header + 1), static_cast<std::size_t>(header->bytes)};
-  }
 };
 
 struct Kernel {
@@ -46,6 +45,8 @@ struct Program {
   std::shared_mutex mutex;
   std::mutex load;
   std::vector<std::unique_ptr<Image>> images;
+  Image joined;  // of all relocatable images
+  std::string joined_bytes;
   std::unordered_map<const void*, std::unique_ptr<Kernel>> kernels;
   std::unordered_map<const void*, Variable> variables;
 };
@@ -76,18 +77,38 @@ void explain_load(CUresult result, const char* log) {
                name ? name : "unknown error", *log ? ": " : "", log);
 }
 
-cudaError_t load(Image& image, int device, CUmodule* module) {
+// Under the lock `load`. A library that is loaded later cannot add to it.
+bool join_images() {
+  Program& own = program();
+  if (!own.joined.bytes.empty()) return true;
+  std::vector<std::string_view> parts;
+  {
+    const std::shared_lock<std::shared_mutex> lock(own.mutex);
+    for (const auto& image : own.images)
+      if (image->relocatable) parts.push_back(image->bytes);
+  }
+  std::string why;
+  if (!td_program_link(parts, &own.joined_bytes, &why)) {
+    std::fprintf(stderr, "treadle: the device code of this program could not be linked: %s\n", why.c_str());
+    return false;
+  }
+  own.joined.bytes = own.joined_bytes;
+  return true;
+}
+
+cudaError_t load(Image& part, int device, CUmodule* module) {
+  Image& image = part.relocatable ? program().joined : part;
   *module = image.modules[device].load(std::memory_order_acquire);
   if (*module != nullptr) return cudaSuccess;
   const std::lock_guard<std::mutex> lock(program().load);
   *module = image.modules[device].load(std::memory_order_acquire);
   if (*module != nullptr) return cudaSuccess;
-  // The driver takes text or bitcode; bitcode tells its own length.
+  if (part.relocatable && !join_images()) return cudaErrorInvalidKernelImage;
   char log[4096] = "";
   CUjit_option options[] = {JIT_ERROR_LOG_BUFFER, JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
   const CUresult result =
-      api().cuModuleLoadDataEx(module, image.bytes().data(), 2, options, values);
+      api().cuModuleLoadDataEx(module, image.bytes.data(), 2, options, values);
   if (result != CUDA_SUCCESS) {
     explain_load(result, log);
     return error_of(result);
@@ -151,6 +172,7 @@ void forget_modules(int device) {
   Program& own = program();
   const std::lock_guard<std::shared_mutex> lock(own.mutex);
   for (auto& image : own.images) image->modules[device].store(nullptr);
+  own.joined.modules[device].store(nullptr);
   for (auto& [stub, kernel] : own.kernels) kernel->functions[device].store(nullptr);
 }
 
@@ -160,15 +182,16 @@ void forget_modules(int device) {
 
 TD_RUNTIME void** __cudaRegisterFatBinary(void* wrapper) {
   auto image = std::make_unique<Image>();
-  image->header =
+  const auto* header =
       static_cast<const td::compile::ProgramImage*>(static_cast<Wrapper*>(wrapper)->data);
-  if (std::memcmp(image->header->magic, td::compile::ProgramImage().magic,
-                  sizeof image->header->magic) != 0) {
+  if (std::memcmp(header->magic, td::compile::ProgramImage().magic, sizeof header->magic) != 0) {
     std::fprintf(
         stderr,
         "treadle: an object file of this program was not made by this version of treadle cc\n");
     std::abort();
   }
+  image->bytes = {reinterpret_cast<const char*>(header + 1), static_cast<std::size_t>(header->bytes)};
+  image->relocatable = header->relocatable != 0;
   Program& own = program();
   const std::lock_guard<std::shared_mutex> lock(own.mutex);
   own.images.push_back(std::move(image));
@@ -176,6 +199,11 @@ TD_RUNTIME void** __cudaRegisterFatBinary(void* wrapper) {
 }
 TD_RUNTIME void __cudaRegisterFatBinaryEnd(void**) {}
 TD_RUNTIME void __cudaUnregisterFatBinary(void**) {}
+
+// Of a file compiled with -rdc=true: `globals` registers its kernels and variables.
+TD_RUNTIME void __td_register_relocatable(void (*globals)(void**), void* wrapper) {
+  globals(__cudaRegisterFatBinary(wrapper));
+}
 
 TD_RUNTIME void __cudaRegisterFunction(void** handle, const char* stub, char*, const char* name,
                                        int, void*, void*, void*, void*, int*) {

@@ -26,9 +26,8 @@ CUresult enter();
 CUresult context_of(int device, CUcontext* context);
 // cudaDeviceReset: destroys the context and forgets what hung on it.
 CUresult reset_device(int device);
-// Installed by the files that keep things of a device.
+// Part of it: the modules that were loaded there.
 void forget_modules(int device);
-void forget_managed();
 
 // CUDA's two numberings agree.
 inline cudaError_t error_of(CUresult result) { return static_cast<cudaError_t>(result); }
@@ -56,6 +55,10 @@ inline CUstream stream_of(cudaStream_t stream) { return reinterpret_cast<CUstrea
 cudaError_t kernel_of(const void* stub, CUfunction* function);
 // The device's copy of a variable that the host knows by `symbol`.
 cudaError_t variable_of(const void* symbol, CUdeviceptr* address, std::size_t* bytes);
+
+// Element formats of arrays, in the runtime's and in the driver's words; false for one that no array has.
+bool format_of(const cudaChannelFormatDesc& description, unsigned* format, unsigned* channels);
+cudaChannelFormatDesc description_of(unsigned format, unsigned channels);
 
 }  // namespace td::runtime
 

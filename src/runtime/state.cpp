@@ -4,7 +4,7 @@
 #include <mutex>
 #include <string>
 
-#include "driver/export.h"
+#include "program/runtime_door.h"
 #include "runtime/runtime.h"
 
 namespace td::runtime {

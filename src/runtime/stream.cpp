@@ -62,10 +62,6 @@ TD_RUNTIME cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCall
 TD_RUNTIME cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   return call([&] { return api().cuLaunchHostFunc(stream_of(stream), function, data); });
 }
-TD_RUNTIME cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void* address, size_t, unsigned) {
-  return note(address != nullptr ? cudaSuccess : cudaErrorInvalidValue);
-}
-
 TD_RUNTIME cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   return call([&]() -> CUresult {
     if (event == nullptr) return CUDA_ERROR_INVALID_VALUE;

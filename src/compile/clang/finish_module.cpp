@@ -20,11 +20,6 @@ namespace {
 // Functions that lowering or run/ provides, besides __td_* and LLVM's intrinsics.
 const char* const kProvided[] = {"vprintf", "__assertfail"};
 
-bool is_provided(StringRef name) {
-  return name.starts_with("llvm.") || name.starts_with("__td_") ||
-         any_of(kProvided, [&](const char* known) { return name == known; });
-}
-
 // Names of the kernels: Clang lists them in !nvvm.annotations as (function, "kernel", 1).
 StringSet<> kernel_names(const Module& module) {
   StringSet<> names;
@@ -38,25 +33,6 @@ StringSet<> kernel_names(const Module& module) {
       names.insert(function->getName());
   }
   return names;
-}
-
-void drop_unreachable_functions(Module& module, bool relocatable) {
-  const StringSet<> kernels = kernel_names(module);
-  for (Function& function : module) {
-    // A GPU may keep a call; vectorised code gains nothing from it.
-    function.removeFnAttr(Attribute::NoInline);
-    if (!relocatable && !function.isDeclaration() && !kernels.contains(function.getName())) {
-      function.setComdat(nullptr);
-      function.setLinkage(GlobalValue::InternalLinkage);
-    }
-  }
-  ModuleAnalysisManager analyses;
-  FunctionAnalysisManager functions;
-  analyses.registerPass([&] { return FunctionAnalysisManagerModuleProxy(functions); });
-  analyses.registerPass([] { return PassInstrumentationAnalysis(); });
-  functions.registerPass([] { return PassInstrumentationAnalysis(); });
-  functions.registerPass([&] { return ModuleAnalysisManagerFunctionProxy(analyses); });
-  GlobalDCEPass().run(module, analyses);
 }
 
 // Mathematical functions do not communicate between threads, so calls of them may move across
@@ -173,6 +149,30 @@ class Checker {
 };
 
 }  // namespace
+
+bool is_provided(StringRef name) {
+  return name.starts_with("llvm.") || name.starts_with("__td_") ||
+         any_of(kProvided, [&](const char* known) { return name == known; });
+}
+
+void drop_unreachable_functions(Module& module, bool all) {
+  const StringSet<> kernels = kernel_names(module);
+  for (Function& function : module) {
+    // A GPU may keep a call; vectorised code gains nothing from it.
+    function.removeFnAttr(Attribute::NoInline);
+    if (!all && !function.isDeclaration() && !kernels.contains(function.getName())) {
+      function.setComdat(nullptr);
+      function.setLinkage(GlobalValue::InternalLinkage);
+    }
+  }
+  ModuleAnalysisManager analyses;
+  FunctionAnalysisManager functions;
+  analyses.registerPass([&] { return FunctionAnalysisManagerModuleProxy(functions); });
+  analyses.registerPass([] { return PassInstrumentationAnalysis(); });
+  functions.registerPass([] { return PassInstrumentationAnalysis(); });
+  functions.registerPass([&] { return ModuleAnalysisManagerFunctionProxy(analyses); });
+  GlobalDCEPass().run(module, analyses);
+}
 
 void finish_module(Module& module, clang::DiagnosticsEngine& diagnostics, bool relocatable) {
   drop_unreachable_functions(module, relocatable);

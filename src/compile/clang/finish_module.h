@@ -13,4 +13,10 @@ namespace td::compile {
 void finish_module(llvm::Module& module, clang::DiagnosticsEngine& diagnostics,
                    bool relocatable = false);
 
+// Keeps kernels and what they reach; with `all`, everything that is used at all.
+void drop_unreachable_functions(llvm::Module& module, bool all = false);
+
+// Is this declaration something that lowering or the runtime provides?
+bool is_provided(llvm::StringRef name);
+
 }  // namespace td::compile

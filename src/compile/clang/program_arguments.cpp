@@ -8,7 +8,9 @@
 #include "clang/Frontend/CompilerInstance.h"
 #include "compile/clang/files.h"
 #include "compile/clang/messages.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/xxhash.h"
 #include "llvm/TargetParser/Host.h"
 
 namespace td::compile {
@@ -66,6 +68,13 @@ void append(Arguments& arguments, const Arguments& more) {
   arguments.insert(arguments.end(), more.begin(), more.end());
 }
 
+// The identity of a file: names of its static variables and kernels are made from it, on both sides alike.
+Arguments relocatable_arguments(const ProgramRequest& request) {
+  llvm::SmallString<256> path(request.file);
+  llvm::sys::fs::make_absolute(path);
+  return {"-fgpu-rdc", "-cuid=" + llvm::utohexstr(llvm::xxh3_64bits(path.str()), true)};
+}
+
 }  // namespace
 
 std::optional<Arguments> host_arguments(const ProgramRequest& request, std::string& log) {
@@ -116,7 +125,7 @@ Arguments host_side(const ProgramRequest& request, const Arguments& host) {
     append(result, kProgramArguments);
     append(result, {"-aux-triple", "nvptx64-nvidia-cuda", "-aux-target-cpu", "sm_90", "-include",
                     kProgramPrelude, "-fcuda-include-gpubinary", kImageFile});
-    if (request.relocatable) result.push_back("-fgpu-rdc");
+    if (request.relocatable) append(result, relocatable_arguments(request));
   }
   append(result, {"-fmessage-length=0", "-x",
                   request.language == "cuda" ? "cuda" : request.language, request.file});
@@ -151,7 +160,7 @@ Arguments device_side(const ProgramRequest& request, const Arguments& host) {
                   "-dwarf-version=4", "-w", "-fmessage-length=0", "-include", kProgramPrelude});
   if (request.flush_denormals)
     result.push_back("-fdenormal-fp-math-f32=preserve-sign,preserve-sign");
-  if (request.relocatable) result.push_back("-fgpu-rdc");
+  if (request.relocatable) append(result, relocatable_arguments(request));
   append(result, {"-x", "cuda", request.file});
   return result;
 }
