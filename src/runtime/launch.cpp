@@ -261,6 +261,26 @@ TD_RUNTIME cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 bloc
   return note(launch(kernel, grid, block, args, shared, stream));
 }
 
+TD_RUNTIME cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, size_t, cudaStream_t) {
+  return note(cudaErrorNotSupported);
+}
+
+TD_RUNTIME cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel,
+                                           void** args) {
+  if (config == nullptr) return note(cudaErrorInvalidValue);
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    const cudaLaunchAttribute& attribute = config->attrs[i];
+    const auto& cluster = attribute.val.clusterDim;
+    if (attribute.id == cudaLaunchAttributeCooperative && attribute.val.cooperative)
+      return cudaLaunchCooperativeKernel(kernel, config->gridDim, config->blockDim, args,
+                                         config->dynamicSmemBytes, config->stream);
+    if (attribute.id == cudaLaunchAttributeClusterDimension && cluster.x * cluster.y * cluster.z != 1)
+      return note(cudaErrorNotSupported);
+  }
+  return cudaLaunchKernel(kernel, config->gridDim, config->blockDim, args, config->dynamicSmemBytes,
+                          config->stream);
+}
+
 TD_RUNTIME cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, const void* kernel) {
   if (function == nullptr) return note(cudaErrorInvalidValue);
   return call([&] { return kernel_of(kernel, reinterpret_cast<CUfunction*>(function)); });

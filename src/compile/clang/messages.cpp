@@ -1,5 +1,6 @@
 #include "compile/clang/messages.h"
 
+#include "clang/Basic/DiagnosticLex.h"
 #include "clang/Basic/DiagnosticSema.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Lex/Preprocessor.h"
@@ -95,7 +96,14 @@ void Messages::HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic
   }
   const SourceManager& sources = info.getSourceManager();
   SourceLocation place = info.getLocation();
-  if (!headers_are_the_source(sources)) place = user_location(sources, place);
+  if (!headers_are_the_source(sources)) {
+    // A header of ours that refuses itself: the line that includes it.
+    if (info.getID() == diag::err_pp_hash_error) {
+      while (in_our_headers(sources, place))
+        place = sources.getIncludeLoc(sources.getFileID(place));
+    }
+    place = user_location(sources, place);
+  }
   const bool moved = place != info.getLocation();
   if (supplement && (moved || from_command_line(sources, place))) return;
   if (!supplement) print_pending();
