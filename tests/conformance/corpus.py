@@ -3,6 +3,7 @@
 A program passes when it ends with status 0 and its own check says so; a program without a check has merely run.
 """
 
+import ctypes
 import dataclasses
 import os
 import re
@@ -55,6 +56,11 @@ class Result:
     output: str = ""
 
 
+def die_with_parent():
+    """In the child: an interrupted runner leaves nothing behind (PR_SET_PDEATHSIG)."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
 class Runner:
     def __init__(self, work, build_limit, run_limit, keep=False):
         self.work = Path(work).resolve()
@@ -83,7 +89,7 @@ class Runner:
         The limit is processor time, so that a busy machine fails nothing; waiting may take longer.
         """
         start = time.monotonic()
-        line = f"ulimit -t {int(limit)}; {line}"
+        line = f"ulimit -t {int(limit)}; exec sh -c {shlex.quote(line)}"
         child = subprocess.Popen(
             ["sh", "-c", line],
             cwd=folder,
@@ -92,6 +98,7 @@ class Runner:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            preexec_fn=die_with_parent,
         )
         try:
             output, _ = child.communicate(timeout=10 * limit)
