@@ -27,7 +27,8 @@ struct ProgramReply {
   std::string log;  // diagnostics of both sides
 };
 
-// Relocatable images (bitcode) -> the image of the whole program. The reply's log is for people: what is missing.
+// Relocatable images (bitcode) -> the image of the whole program. The reply's log is for people:
+// what is missing.
 struct LinkRequest {
   std::vector<std::string_view> images;
 };
@@ -39,6 +40,7 @@ struct LinkReply {
 
 }  // namespace td::compile
 
-extern "C" void td_cc_link_images(const td::compile::LinkRequest& request, td::compile::LinkReply& reply);
+extern "C" void td_cc_link_images(const td::compile::LinkRequest& request,
+                                  td::compile::LinkReply& reply);
 extern "C" void td_cc_program(const td::compile::ProgramRequest& request,
                               td::compile::ProgramReply& reply);

@@ -15,7 +15,8 @@ const driver::Provider* td_program_provider(std::string* why) {
   const std::string_view name = asked ? asked : "auto";
   if (!name.empty() && name != "auto" && name.substr(0, 4) != "soft") {
     *why = base::cat("TREADLE_DEVICE=", name,
-                     ", but a program made by treadle cc has code for the software device only; unset it, or build the "
+                     ", but a program made by treadle cc has code for the software device only; "
+                     "unset it, or build the "
                      "program with nvcc for a GPU");
     return nullptr;
   }
@@ -25,7 +26,8 @@ const driver::Provider* td_program_provider(std::string* why) {
   return nullptr;
 }
 
-bool td_program_link(const std::vector<std::string_view>& images, std::string* image, std::string* why) {
+bool td_program_link(const std::vector<std::string_view>& images, std::string* image,
+                     std::string* why) {
   static const base::DiskCache& cache = *new base::DiskCache("program");
   base::Hasher hasher;
   for (std::string_view part : images) hasher.add(part);

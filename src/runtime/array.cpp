@@ -12,10 +12,10 @@ struct FormatRow {
   cudaChannelFormatKind kind;
 };
 const FormatRow kFormats[] = {
-    {0x01, 8, cudaChannelFormatKindUnsigned}, {0x02, 16, cudaChannelFormatKindUnsigned},
+    {0x01, 8, cudaChannelFormatKindUnsigned},  {0x02, 16, cudaChannelFormatKindUnsigned},
     {0x03, 32, cudaChannelFormatKindUnsigned}, {0x08, 8, cudaChannelFormatKindSigned},
-    {0x09, 16, cudaChannelFormatKindSigned}, {0x0a, 32, cudaChannelFormatKindSigned},
-    {0x10, 16, cudaChannelFormatKindFloat}, {0x20, 32, cudaChannelFormatKindFloat},
+    {0x09, 16, cudaChannelFormatKindSigned},   {0x0a, 32, cudaChannelFormatKindSigned},
+    {0x10, 16, cudaChannelFormatKindFloat},    {0x20, 32, cudaChannelFormatKindFloat},
 };
 
 }  // namespace
@@ -36,31 +36,34 @@ cudaChannelFormatDesc description_of(unsigned format, unsigned channels) {
   cudaChannelFormatDesc result{0, 0, 0, 0, cudaChannelFormatKindNone};
   for (const FormatRow& row : kFormats) {
     if (row.format != format) continue;
-    result = {row.bits, channels > 1 ? row.bits : 0, channels > 2 ? row.bits : 0, channels > 3 ? row.bits : 0,
-              row.kind};
+    result = {row.bits, channels > 1 ? row.bits : 0, channels > 2 ? row.bits : 0,
+              channels > 3 ? row.bits : 0, row.kind};
   }
   return result;
 }
 
 }  // namespace td::runtime
 
-TD_RUNTIME cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind kind) {
+TD_RUNTIME cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                                       cudaChannelFormatKind kind) {
   return {x, y, z, w, kind};
 }
 
-TD_RUNTIME cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* description,
+TD_RUNTIME cudaError_t cudaMalloc3DArray(cudaArray_t* array,
+                                         const cudaChannelFormatDesc* description,
                                          cudaExtent extent, unsigned flags) {
   CUDA_ARRAY3D_DESCRIPTOR wanted{};
   if (array == nullptr || description == nullptr) return note(cudaErrorInvalidValue);
-  if (!format_of(*description, &wanted.Format, &wanted.NumChannels)) return note(cudaErrorInvalidChannelDescriptor);
+  if (!format_of(*description, &wanted.Format, &wanted.NumChannels))
+    return note(cudaErrorInvalidChannelDescriptor);
   wanted.Width = extent.width;
   wanted.Height = extent.height;
   wanted.Depth = extent.depth;
   wanted.Flags = flags;
   return call([&] { return api().cuArray3DCreate(reinterpret_cast<CUarray*>(array), &wanted); });
 }
-TD_RUNTIME cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* description, size_t width,
-                                       size_t height, unsigned flags) {
+TD_RUNTIME cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* description,
+                                       size_t width, size_t height, unsigned flags) {
   return cudaMalloc3DArray(array, description, {width, height, 0}, flags);
 }
 TD_RUNTIME cudaError_t cudaFreeArray(cudaArray_t array) {
@@ -68,17 +71,19 @@ TD_RUNTIME cudaError_t cudaFreeArray(cudaArray_t array) {
     return array ? api().cuArrayDestroy(reinterpret_cast<CUarray>(array)) : CUDA_SUCCESS;
   });
 }
-TD_RUNTIME cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* description, cudaExtent* extent, unsigned* flags,
-                                        cudaArray_t array) {
+TD_RUNTIME cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* description, cudaExtent* extent,
+                                        unsigned* flags, cudaArray_t array) {
   return call([&]() -> CUresult {
     CUDA_ARRAY3D_DESCRIPTOR found{};
-    if (CUresult error = api().cuArray3DGetDescriptor(&found, reinterpret_cast<CUarray>(array))) return error;
+    if (CUresult error = api().cuArray3DGetDescriptor(&found, reinterpret_cast<CUarray>(array)))
+      return error;
     if (description) *description = description_of(found.Format, found.NumChannels);
     if (extent) *extent = {found.Width, found.Height, found.Depth};
     if (flags) *flags = found.Flags;
     return CUDA_SUCCESS;
   });
 }
-TD_RUNTIME cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* description, cudaArray_const_t array) {
+TD_RUNTIME cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* description,
+                                          cudaArray_const_t array) {
   return cudaArrayGetInfo(description, nullptr, nullptr, const_cast<cudaArray_t>(array));
 }

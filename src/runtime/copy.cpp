@@ -8,14 +8,17 @@ namespace {
 
 enum : unsigned { kHost = 1, kDevice = 2, kArray = 3 };
 
-// Addresses are unified: where a pointer points decides; what the caller says about it is wrong in many a program.
+// Addresses are unified: where a pointer points decides; what the caller says about it is wrong in
+// many a program.
 bool on_device(const void* address) {
   int type = 0;
-  return api().cuPointerGetAttribute(&type, POINTER_MEMORY_TYPE, address_of(address)) == CUDA_SUCCESS &&
+  return api().cuPointerGetAttribute(&type, POINTER_MEMORY_TYPE, address_of(address)) ==
+             CUDA_SUCCESS &&
          type == MEMORYTYPE_DEVICE;
 }
 
-// The driver copies from and to the device; a copy within the host has its place in the stream as well.
+// The driver copies from and to the device; a copy within the host has its place in the stream as
+// well.
 struct HostCopy {
   void* to;
   const void* from;
@@ -31,7 +34,8 @@ CUresult copy_async(void* to, const void* from, std::size_t bytes, CUstream stre
   if (bytes == 0) return CUDA_SUCCESS;
   if (to == nullptr || from == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const bool to_device = on_device(to), from_device = on_device(from);
-  if (to_device && from_device) return api().cuMemcpyDtoDAsync(address_of(to), address_of(from), bytes, stream);
+  if (to_device && from_device)
+    return api().cuMemcpyDtoDAsync(address_of(to), address_of(from), bytes, stream);
   if (to_device) return api().cuMemcpyHtoDAsync(address_of(to), from, bytes, stream);
   if (from_device) return api().cuMemcpyDtoHAsync(to, address_of(from), bytes, stream);
   return api().cuLaunchHostFunc(stream, copy_on_host, new HostCopy{to, from, bytes});
@@ -57,7 +61,8 @@ std::size_t element_bytes(CUarray array) {
   if (api().cuArray3DGetDescriptor(&descriptor, array) != CUDA_SUCCESS) return 1;
   std::size_t bytes = 4;
   if (descriptor.Format == 0x01 || descriptor.Format == 0x08) bytes = 1;
-  if (descriptor.Format == 0x02 || descriptor.Format == 0x09 || descriptor.Format == 0x10) bytes = 2;
+  if (descriptor.Format == 0x02 || descriptor.Format == 0x09 || descriptor.Format == 0x10)
+    bytes = 2;
   return bytes * descriptor.NumChannels;
 }
 
@@ -99,7 +104,8 @@ struct Rows {
 
 cudaError_t copy_rows(const Rows& rows, cudaMemcpyKind kind, cudaStream_t stream, bool wait) {
   if (!valid(kind)) return note(cudaErrorInvalidMemcpyDirection);
-  if (rows.width > rows.to_pitch || rows.width > rows.from_pitch) return note(cudaErrorInvalidPitchValue);
+  if (rows.width > rows.to_pitch || rows.width > rows.from_pitch)
+    return note(cudaErrorInvalidPitchValue);
   return call([&] {
     CUDA_MEMCPY3D box{};
     set_source(box, rows.from, rows.from_pitch, rows.height);
@@ -147,8 +153,8 @@ struct ArrayPart {
   std::size_t x, y;  // x in bytes
 };
 
-cudaError_t copy_to_array(ArrayPart to, const void* from, std::size_t pitch, std::size_t width, std::size_t height,
-                          cudaStream_t stream, bool wait) {
+cudaError_t copy_to_array(ArrayPart to, const void* from, std::size_t pitch, std::size_t width,
+                          std::size_t height, cudaStream_t stream, bool wait) {
   if (to.array == nullptr) return note(cudaErrorInvalidResourceHandle);
   return call([&] {
     CUDA_MEMCPY3D box{};
@@ -163,8 +169,8 @@ cudaError_t copy_to_array(ArrayPart to, const void* from, std::size_t pitch, std
   });
 }
 
-cudaError_t copy_from_array(void* to, std::size_t pitch, ArrayPart from, std::size_t width, std::size_t height,
-                            cudaStream_t stream, bool wait) {
+cudaError_t copy_from_array(void* to, std::size_t pitch, ArrayPart from, std::size_t width,
+                            std::size_t height, cudaStream_t stream, bool wait) {
   if (from.array == nullptr) return note(cudaErrorInvalidResourceHandle);
   return call([&] {
     CUDA_MEMCPY3D box{};
@@ -179,11 +185,11 @@ cudaError_t copy_from_array(void* to, std::size_t pitch, ArrayPart from, std::si
   });
 }
 
-CUresult fill_rows(void* address, std::size_t pitch, int value, std::size_t width, std::size_t height,
-                   cudaStream_t stream) {
+CUresult fill_rows(void* address, std::size_t pitch, int value, std::size_t width,
+                   std::size_t height, cudaStream_t stream) {
   if (width == 0 || height == 0) return CUDA_SUCCESS;
-  return api().cuMemsetD2D8Async(address_of(address), pitch, static_cast<unsigned char>(value), width, height,
-                                 stream_of(stream));
+  return api().cuMemsetD2D8Async(address_of(address), pitch, static_cast<unsigned char>(value),
+                                 width, height, stream_of(stream));
 }
 
 }  // namespace
@@ -193,21 +199,23 @@ CUresult fill_rows(void* address, std::size_t pitch, int value, std::size_t widt
 TD_RUNTIME cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   return copy(to, from, bytes, kind);
 }
-TD_RUNTIME cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
-                                       cudaStream_t stream) {
+TD_RUNTIME cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes,
+                                       cudaMemcpyKind kind, cudaStream_t stream) {
   if (!valid(kind)) return note(cudaErrorInvalidMemcpyDirection);
   return call([&] { return copy_async(to, from, bytes, stream_of(stream)); });
 }
-TD_RUNTIME cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, size_t bytes,
-                                           cudaStream_t stream) {
+TD_RUNTIME cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from,
+                                           int from_device, size_t bytes, cudaStream_t stream) {
   return call([&]() -> CUresult {
     CUcontext target = nullptr, source = nullptr;
     if (CUresult error = context_of(to_device, &target)) return error;
     if (CUresult error = context_of(from_device, &source)) return error;
-    return api().cuMemcpyPeerAsync(address_of(to), target, address_of(from), source, bytes, stream_of(stream));
+    return api().cuMemcpyPeerAsync(address_of(to), target, address_of(from), source, bytes,
+                                   stream_of(stream));
   });
 }
-TD_RUNTIME cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t bytes) {
+TD_RUNTIME cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
+                                      size_t bytes) {
   return call([&]() -> CUresult {
     CUcontext target = nullptr, source = nullptr;
     if (CUresult error = context_of(to_device, &target)) return error;
@@ -218,78 +226,96 @@ TD_RUNTIME cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from,
 
 // ---- rows and boxes
 
-TD_RUNTIME cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                                         size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
+TD_RUNTIME cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from,
+                                         size_t from_pitch, size_t width, size_t height,
+                                         cudaMemcpyKind kind, cudaStream_t stream) {
   return copy_rows({to, to_pitch, from, from_pitch, width, height}, kind, stream, false);
 }
-TD_RUNTIME cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                                    size_t height, cudaMemcpyKind kind) {
+TD_RUNTIME cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                                    size_t width, size_t height, cudaMemcpyKind kind) {
   return copy_rows({to, to_pitch, from, from_pitch, width, height}, kind, nullptr, true);
 }
 TD_RUNTIME cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {
   return copy_3d(parameters, stream, false);
 }
-TD_RUNTIME cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) { return copy_3d(parameters, nullptr, true); }
+TD_RUNTIME cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
+  return copy_3d(parameters, nullptr, true);
+}
 
 // ---- arrays
 
-TD_RUNTIME cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch,
-                                                size_t width, size_t height, cudaMemcpyKind, cudaStream_t stream) {
+TD_RUNTIME cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y,
+                                                const void* from, size_t pitch, size_t width,
+                                                size_t height, cudaMemcpyKind,
+                                                cudaStream_t stream) {
   return copy_to_array({to, x, y}, from, pitch, width, height, stream, false);
 }
-TD_RUNTIME cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch,
-                                           size_t width, size_t height, cudaMemcpyKind) {
+TD_RUNTIME cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void* from,
+                                           size_t pitch, size_t width, size_t height,
+                                           cudaMemcpyKind) {
   return copy_to_array({to, x, y}, from, pitch, width, height, nullptr, true);
 }
-TD_RUNTIME cudaError_t cudaMemcpy2DFromArrayAsync(void* to, size_t pitch, cudaArray_const_t from, size_t x, size_t y,
-                                                  size_t width, size_t height, cudaMemcpyKind, cudaStream_t stream) {
+TD_RUNTIME cudaError_t cudaMemcpy2DFromArrayAsync(void* to, size_t pitch, cudaArray_const_t from,
+                                                  size_t x, size_t y, size_t width, size_t height,
+                                                  cudaMemcpyKind, cudaStream_t stream) {
   return copy_from_array(to, pitch, {from, x, y}, width, height, stream, false);
 }
-TD_RUNTIME cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from, size_t x, size_t y,
-                                             size_t width, size_t height, cudaMemcpyKind) {
+TD_RUNTIME cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from,
+                                             size_t x, size_t y, size_t width, size_t height,
+                                             cudaMemcpyKind) {
   return copy_from_array(to, pitch, {from, x, y}, width, height, nullptr, true);
 }
 // A run of bytes that may go over several rows of the array.
-TD_RUNTIME cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t bytes,
-                                         cudaMemcpyKind) {
+TD_RUNTIME cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void* from,
+                                         size_t bytes, cudaMemcpyKind) {
   cudaExtent extent{};
   if (cudaError_t error = cudaArrayGetInfo(nullptr, &extent, nullptr, to)) return error;
   const std::size_t row = extent.width * element_bytes(array_of(to));
-  if (x == 0 && row && bytes % row == 0) return copy_to_array({to, 0, y}, from, row, row, bytes / row, nullptr, true);
+  if (x == 0 && row && bytes % row == 0)
+    return copy_to_array({to, 0, y}, from, row, row, bytes / row, nullptr, true);
   return copy_to_array({to, x, y}, from, bytes, bytes, 1, nullptr, true);
 }
-TD_RUNTIME cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
-                                           cudaMemcpyKind) {
+TD_RUNTIME cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, size_t x, size_t y,
+                                           size_t bytes, cudaMemcpyKind) {
   cudaExtent extent{};
-  if (cudaError_t error = cudaArrayGetInfo(nullptr, &extent, nullptr, const_cast<cudaArray_t>(from))) return error;
+  if (cudaError_t error =
+          cudaArrayGetInfo(nullptr, &extent, nullptr, const_cast<cudaArray_t>(from)))
+    return error;
   const std::size_t row = extent.width * element_bytes(array_of(from));
-  if (x == 0 && row && bytes % row == 0) return copy_from_array(to, row, {from, 0, y}, row, bytes / row, nullptr, true);
+  if (x == 0 && row && bytes % row == 0)
+    return copy_from_array(to, row, {from, 0, y}, row, bytes / row, nullptr, true);
   return copy_from_array(to, bytes, {from, x, y}, bytes, 1, nullptr, true);
 }
 
 // ---- fills
 
-TD_RUNTIME cudaError_t cudaMemsetAsync(void* address, int value, size_t bytes, cudaStream_t stream) {
+TD_RUNTIME cudaError_t cudaMemsetAsync(void* address, int value, size_t bytes,
+                                       cudaStream_t stream) {
   return call([&]() -> CUresult {
     if (bytes == 0) return CUDA_SUCCESS;
-    return api().cuMemsetD8Async(address_of(address), static_cast<unsigned char>(value), bytes, stream_of(stream));
+    return api().cuMemsetD8Async(address_of(address), static_cast<unsigned char>(value), bytes,
+                                 stream_of(stream));
   });
 }
 TD_RUNTIME cudaError_t cudaMemset(void* address, int value, size_t bytes) {
   return cudaMemsetAsync(address, value, bytes, nullptr);
 }
-TD_RUNTIME cudaError_t cudaMemset2DAsync(void* address, size_t pitch, int value, size_t width, size_t height,
-                                         cudaStream_t stream) {
+TD_RUNTIME cudaError_t cudaMemset2DAsync(void* address, size_t pitch, int value, size_t width,
+                                         size_t height, cudaStream_t stream) {
   return call([&] { return fill_rows(address, pitch, value, width, height, stream); });
 }
-TD_RUNTIME cudaError_t cudaMemset2D(void* address, size_t pitch, int value, size_t width, size_t height) {
+TD_RUNTIME cudaError_t cudaMemset2D(void* address, size_t pitch, int value, size_t width,
+                                    size_t height) {
   return cudaMemset2DAsync(address, pitch, value, width, height, nullptr);
 }
-TD_RUNTIME cudaError_t cudaMemset3DAsync(cudaPitchedPtr address, int value, cudaExtent extent, cudaStream_t stream) {
+TD_RUNTIME cudaError_t cudaMemset3DAsync(cudaPitchedPtr address, int value, cudaExtent extent,
+                                         cudaStream_t stream) {
   return call([&]() -> CUresult {
     for (std::size_t z = 0; z < extent.depth; ++z) {
       char* slice = static_cast<char*>(address.ptr) + z * address.pitch * address.ysize;
-      if (CUresult error = fill_rows(slice, address.pitch, value, extent.width, extent.height, stream)) return error;
+      if (CUresult error =
+              fill_rows(slice, address.pitch, value, extent.width, extent.height, stream))
+        return error;
     }
     return CUDA_SUCCESS;
   });

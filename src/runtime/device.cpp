@@ -233,7 +233,8 @@ TD_RUNTIME cudaError_t cudaDeviceDisablePeerAccess(int peer) {
     return api().cuCtxDisablePeerAccess(context);
   });
 }
-TD_RUNTIME cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int device, int peer) {
+TD_RUNTIME cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute,
+                                                 int device, int peer) {
   CUdevice own = 0, other = 0;
   if (CUresult error = api().cuDeviceGet(&own, device)) return note(error);
   if (CUresult error = api().cuDeviceGet(&other, peer)) return note(error);

@@ -89,7 +89,8 @@ bool join_images() {
   }
   std::string why;
   if (!td_program_link(parts, &own.joined_bytes, &why)) {
-    std::fprintf(stderr, "treadle: the device code of this program could not be linked: %s\n", why.c_str());
+    std::fprintf(stderr, "treadle: the device code of this program could not be linked: %s\n",
+                 why.c_str());
     return false;
   }
   own.joined.bytes = own.joined_bytes;
@@ -107,8 +108,7 @@ cudaError_t load(Image& part, int device, CUmodule* module) {
   char log[4096] = "";
   CUjit_option options[] = {JIT_ERROR_LOG_BUFFER, JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
-  const CUresult result =
-      api().cuModuleLoadDataEx(module, image.bytes.data(), 2, options, values);
+  const CUresult result = api().cuModuleLoadDataEx(module, image.bytes.data(), 2, options, values);
   if (result != CUDA_SUCCESS) {
     explain_load(result, log);
     return error_of(result);
@@ -190,7 +190,8 @@ TD_RUNTIME void** __cudaRegisterFatBinary(void* wrapper) {
         "treadle: an object file of this program was not made by this version of treadle cc\n");
     std::abort();
   }
-  image->bytes = {reinterpret_cast<const char*>(header + 1), static_cast<std::size_t>(header->bytes)};
+  image->bytes = {reinterpret_cast<const char*>(header + 1),
+                  static_cast<std::size_t>(header->bytes)};
   image->relocatable = header->relocatable != 0;
   Program& own = program();
   const std::lock_guard<std::shared_mutex> lock(own.mutex);
@@ -261,7 +262,8 @@ TD_RUNTIME cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 bloc
   return note(launch(kernel, grid, block, args, shared, stream));
 }
 
-TD_RUNTIME cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, size_t, cudaStream_t) {
+TD_RUNTIME cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, size_t,
+                                                   cudaStream_t) {
   return note(cudaErrorNotSupported);
 }
 
@@ -274,7 +276,8 @@ TD_RUNTIME cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, con
     if (attribute.id == cudaLaunchAttributeCooperative && attribute.val.cooperative)
       return cudaLaunchCooperativeKernel(kernel, config->gridDim, config->blockDim, args,
                                          config->dynamicSmemBytes, config->stream);
-    if (attribute.id == cudaLaunchAttributeClusterDimension && cluster.x * cluster.y * cluster.z != 1)
+    if (attribute.id == cudaLaunchAttributeClusterDimension &&
+        cluster.x * cluster.y * cluster.z != 1)
       return note(cudaErrorNotSupported);
   }
   return cudaLaunchKernel(kernel, config->gridDim, config->blockDim, args, config->dynamicSmemBytes,

@@ -13,7 +13,8 @@ TD_RUNTIME cudaError_t cudaMalloc(void** address, size_t bytes) {
   });
 }
 TD_RUNTIME cudaError_t cudaFree(void* address) {
-  return call([&]() -> CUresult { return address ? api().cuMemFree(address_of(address)) : CUDA_SUCCESS; });
+  return call(
+      [&]() -> CUresult { return address ? api().cuMemFree(address_of(address)) : CUDA_SUCCESS; });
 }
 
 // ---- page-locked host memory
@@ -24,12 +25,16 @@ TD_RUNTIME cudaError_t cudaHostAlloc(void** address, size_t bytes, unsigned flag
     return bytes ? api().cuMemHostAlloc(address, bytes, flags) : CUDA_SUCCESS;
   });
 }
-TD_RUNTIME cudaError_t cudaMallocHost(void** address, size_t bytes) { return cudaHostAlloc(address, bytes, 0); }
+TD_RUNTIME cudaError_t cudaMallocHost(void** address, size_t bytes) {
+  return cudaHostAlloc(address, bytes, 0);
+}
 TD_RUNTIME cudaError_t cudaFreeHost(void* address) {
   return call([&]() -> CUresult { return address ? api().cuMemFreeHost(address) : CUDA_SUCCESS; });
 }
 TD_RUNTIME cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags) {
-  return call([&] { return api().cuMemHostGetDevicePointer(reinterpret_cast<CUdeviceptr*>(device), host, flags); });
+  return call([&] {
+    return api().cuMemHostGetDevicePointer(reinterpret_cast<CUdeviceptr*>(device), host, flags);
+  });
 }
 TD_RUNTIME cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
   return call([&] { return api().cuMemHostGetFlags(flags, host); });
@@ -48,14 +53,21 @@ TD_RUNTIME cudaError_t cudaMallocManaged(void** address, size_t bytes, unsigned 
     return api().cuMemAllocManaged(reinterpret_cast<CUdeviceptr*>(address), bytes, flags);
   });
 }
-TD_RUNTIME cudaError_t cudaMemPrefetchAsync(const void* address, size_t bytes, int device, cudaStream_t stream) {
-  return call([&] { return api().cuMemPrefetchAsync_v1(address_of(address), bytes, device, stream_of(stream)); });
+TD_RUNTIME cudaError_t cudaMemPrefetchAsync(const void* address, size_t bytes, int device,
+                                            cudaStream_t stream) {
+  return call([&] {
+    return api().cuMemPrefetchAsync_v1(address_of(address), bytes, device, stream_of(stream));
+  });
 }
-TD_RUNTIME cudaError_t cudaMemAdvise(const void* address, size_t bytes, cudaMemoryAdvise advice, int device) {
+TD_RUNTIME cudaError_t cudaMemAdvise(const void* address, size_t bytes, cudaMemoryAdvise advice,
+                                     int device) {
   return call([&] { return api().cuMemAdvise_v1(address_of(address), bytes, advice, device); });
 }
-TD_RUNTIME cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* address, size_t bytes, unsigned flags) {
-  return call([&] { return api().cuStreamAttachMemAsync(stream_of(stream), address_of(address), bytes, flags); });
+TD_RUNTIME cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* address, size_t bytes,
+                                                unsigned flags) {
+  return call([&] {
+    return api().cuStreamAttachMemAsync(stream_of(stream), address_of(address), bytes, flags);
+  });
 }
 
 // ---- pitched memory
@@ -69,11 +81,14 @@ TD_RUNTIME cudaError_t cudaMalloc3D(cudaPitchedPtr* address, cudaExtent extent) 
   if (address == nullptr) return note(cudaErrorInvalidValue);
   address->xsize = extent.width;
   address->ysize = extent.height;
-  return cudaMallocPitch(&address->ptr, &address->pitch, extent.width, extent.height * extent.depth);
+  return cudaMallocPitch(&address->ptr, &address->pitch, extent.width,
+                         extent.height * extent.depth);
 }
 
 // ---- in stream order: the memory appears at once, and is freed when the stream has got there
-TD_RUNTIME cudaError_t cudaMallocAsync(void** address, size_t bytes, cudaStream_t) { return cudaMalloc(address, bytes); }
+TD_RUNTIME cudaError_t cudaMallocAsync(void** address, size_t bytes, cudaStream_t) {
+  return cudaMalloc(address, bytes);
+}
 TD_RUNTIME cudaError_t cudaFreeAsync(void* address, cudaStream_t stream) {
   return call([&]() -> CUresult {
     if (CUresult error = api().cuStreamSynchronize(stream_of(stream))) return error;
@@ -85,7 +100,8 @@ TD_RUNTIME cudaError_t cudaMemGetInfo(size_t* available, size_t* total) {
   return call([&] { return api().cuMemGetInfo(available, total); });
 }
 
-TD_RUNTIME cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* result, const void* address) {
+TD_RUNTIME cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* result,
+                                                const void* address) {
   if (result == nullptr) return note(cudaErrorInvalidValue);
   return call([&]() -> CUresult {
     *result = {};
@@ -98,7 +114,9 @@ TD_RUNTIME cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* result, c
     if (!get(&type, POINTER_MEMORY_TYPE)) return CUDA_SUCCESS;
     get(&result->device, POINTER_DEVICE_ORDINAL);
     get(&managed, POINTER_IS_MANAGED);
-    result->type = managed ? cudaMemoryTypeManaged : type == MEMORYTYPE_HOST ? cudaMemoryTypeHost : cudaMemoryTypeDevice;
+    result->type = managed                   ? cudaMemoryTypeManaged
+                   : type == MEMORYTYPE_HOST ? cudaMemoryTypeHost
+                                             : cudaMemoryTypeDevice;
     if (!get(&result->devicePointer, POINTER_DEVICE_POINTER)) result->devicePointer = nullptr;
     if (!get(&result->hostPointer, POINTER_HOST_POINTER)) result->hostPointer = nullptr;
     return CUDA_SUCCESS;

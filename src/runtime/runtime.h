@@ -6,7 +6,7 @@
 #pragma once
 
 #include "driver/provider.h"
-#include "include/cuda_runtime_api.h"
+#include "runtime/include/cuda_runtime_api.h"
 
 namespace td::runtime {
 
@@ -56,7 +56,8 @@ cudaError_t kernel_of(const void* stub, CUfunction* function);
 // The device's copy of a variable that the host knows by `symbol`.
 cudaError_t variable_of(const void* symbol, CUdeviceptr* address, std::size_t* bytes);
 
-// Element formats of arrays, in the runtime's and in the driver's words; false for one that no array has.
+// Element formats of arrays, in the runtime's and in the driver's words; false for one that no
+// array has.
 bool format_of(const cudaChannelFormatDesc& description, unsigned* format, unsigned* channels);
 cudaChannelFormatDesc description_of(unsigned format, unsigned channels);
 

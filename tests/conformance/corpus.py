@@ -27,7 +27,8 @@ FAILED = re.compile(
 )
 # Words of failure in reports of none.
 NO_FAILURE = re.compile(
-    r"(fail(ed|ures?)?|mis-?match(es|ed)?|incorrect|wrong|errors?)( \w+)?( *[:=] *| is )(0(\.0+)?(e[+-]?\d+)?%?|none|no)\b"
+    r"(fail(ed|ures?)?|mis-?match(es|ed)?|incorrect|wrong|errors?)( \w+)?( *[:=] *| is )"
+    r"(0(\.0+)?(e[+-]?\d+)?%?|none|no)\b"
     r"|\b(0|no|zero) (\w+ )?(fail(ed|ures?)?|mis-?match(es)?|errors?|wrong)\b|threshold[^\n]*",
     re.IGNORECASE,
 )

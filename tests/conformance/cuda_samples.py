@@ -12,7 +12,9 @@ NEEDS = re.compile(
     r'#\s*include\s*[<"]((?:cublas|cusparse|cufft|cusolver|nvrtc|npp|nvjpeg|thrust|cub/|curand\.h|curand_(?!kernel)'
     r"|GL/|helper_gl|vulkan|d3d|mpi\.h|nvml|nvscibuf|EGL|cudaEGL|FreeImage|nvJitLink|rendercheck)[\w./]*)"
 )
-DRIVER = re.compile(r"\bcu(Init|ModuleLoad|ModuleLoadData|LaunchKernel|CtxCreate|MemCreate|DeviceGet)\w*\s*\(")
+DRIVER = re.compile(
+    r"\bcu(Init|ModuleLoad|ModuleLoadData|LaunchKernel|CtxCreate|MemCreate|DeviceGet)\w*\s*\("
+)
 
 
 def sources_of(folder):
@@ -23,7 +25,11 @@ def sources_of(folder):
 
 def programs(checkout, work, compiler):
     root = Path(checkout).resolve()
-    arguments = json.loads((root / "test_args.json").read_text()) if (root / "test_args.json").exists() else {}
+    arguments = (
+        json.loads((root / "test_args.json").read_text())
+        if (root / "test_args.json").exists()
+        else {}
+    )
     for listing in sorted(root.glob("Samples/*/*/CMakeLists.txt")):
         folder = listing.parent
         name = folder.name

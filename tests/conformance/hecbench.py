@@ -10,37 +10,12 @@ HERE = Path(__file__).parent
 
 # "Thirty programs to start with": each exercises something different of the device language.
 FIRST = [
-    "vadd",
-    "bitonic-sort",
-    "scan",
-    "bscan",
-    "shuffle",
-    "vote",
-    "atomicIntrinsics",
-    "atomicAggregate",
-    "atomicCAS",
-    "bincount",
-    "softmax",
-    "simpleSpmv",
-    "radixsort",
-    "quicksort",
-    "fwt",
-    "dct8x8",
-    "convolutionSeparable",
-    "laplace3d",
-    "nbody",
-    "mandelbrot",
-    "black-scholes",
-    "nqueen",
-    "chacha20",
-    "secp256k1",
-    "bh",
-    "threadfence",
-    "gemv",
-    "dp4a",
-    "assert",
-    "wmma",
-]
+    "vadd", "bitonic-sort", "scan", "bscan", "shuffle", "vote", "atomicIntrinsics",
+    "atomicAggregate", "atomicCAS", "bincount", "softmax", "simpleSpmv", "radixsort",
+    "quicksort", "fwt", "dct8x8", "convolutionSeparable", "laplace3d", "nbody", "mandelbrot",
+    "black-scholes", "nqueen", "chacha20", "secp256k1", "bh", "threadfence", "gemv", "dp4a",
+    "assert", "wmma",
+]  # fmt: skip
 
 LIBRARY = re.compile(
     r'#\s*include\s*[<"]((?:cublas|cusparse|cufft|cusolver|cudnn|nccl|cutlass|cute|thrust|cub|nvml|mpi|ATen|torch'

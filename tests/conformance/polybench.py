@@ -16,7 +16,11 @@ def shrink(folder, size):
     """The data set of a program: every #define of an extent becomes `size`."""
     for path in list(folder.glob("*.cuh")) + list(folder.glob("*.cu")):
         text = path.read_text(errors="replace")
-        text = re.sub(r"(#\s*define\s+(?:NI|NJ|NK|NL|NM|NX|NY|NP|NQ|NR|N|M|LENGTH)\s+)\d+", rf"\g<1>{size}", text)
+        text = re.sub(
+            r"(#\s*define\s+(?:NI|NJ|NK|NL|NM|NX|NY|NP|NQ|NR|N|M|LENGTH)\s+)\d+",
+            rf"\g<1>{size}",
+            text,
+        )
         text = re.sub(r"(#\s*define\s+(?:TMAX|TSTEPS|tmax)\s+)\d+", rf"\g<1>{STEPS}", text)
         path.write_text(text)
 

@@ -2,7 +2,6 @@
 
 import random
 import shutil
-import struct
 from pathlib import Path
 
 from corpus import Program
@@ -44,10 +43,14 @@ def points(folder):
 def hurricanes(folder):
     """nn: fixed columns; latitude and longitude are what counts."""
     rng = random.Random(5)
-    with open(folder / "cane.db", "w") as file:
-        for i in range(2000):
-            lat, lon = rng.uniform(7, 63), rng.uniform(0, 358)
-            file.write(f"{1950 + i % 50:4} {i % 12 + 1:2} {i % 28 + 1:2} {i % 24:2}   {i % 9:1} {'NAME':>8} {lat:5.1f} {lon:5.1f} {50:4} {900:4}\n"[:49].ljust(48)[:48] + "\n")
+    lines = []
+    for i in range(2000):
+        lat, lon = rng.uniform(7, 63), rng.uniform(0, 358)
+        date = f"{1950 + i % 50:4} {i % 12 + 1:2} {i % 28 + 1:2} {i % 24:2}"
+        lines.append(
+            f"{date} {i % 99:3} {'NAME':>10} {lat:5.1f} {lon:5.1f} {50:4}"[:48].ljust(48) + "\n"
+        )
+    (folder / "cane.db").write_text("".join(lines))
     (folder / "list").write_text("cane.db\n")
 
 
@@ -84,7 +87,11 @@ def mesh(folder, side=32):
             row = ["1.0"]
             for dx, dy in wind.values():
                 inside = 0 <= x + dx < side and 0 <= y + dy < side
-                neighbour = (y + dy) * side + x + dx + 1 if inside else (-2 if x + dx < 0 or x + dx >= side else -1)
+                neighbour = (
+                    (y + dy) * side + x + dx + 1
+                    if inside
+                    else (-2 if x + dx < 0 or x + dx >= side else -1)
+                )
                 row += [str(neighbour), f"{-dx}.0", f"{-dy}.0", "0.0"]
             lines.append(" ".join(row))
     (folder / "mesh").write_text("\n".join(lines) + "\n")
@@ -92,32 +99,72 @@ def mesh(folder, side=32):
 
 # name: (sources in the folder, further flags, data, run lines); a dict of them where a folder holds several programs.
 ROWS = {
-    "b+tree": ("main.c kernel/*.cu util/*/*.c util/*/*.cu", "", tree, ["./main file keys.txt command command.txt"]),
+    "b+tree": (
+        "main.c kernel/*.cu util/*/*.c util/*/*.cu",
+        "",
+        tree,
+        ["./main file keys.txt command command.txt"],
+    ),
     "backprop": ("backprop.c facetrain.c imagenet.c backprop_cuda.cu", "", None, ["./main 4096"]),
     "bfs": ("bfs.cu", "", graph, ["./main graph.txt"]),
     "cfd": ("euler3d.cu", "-Dblock_length=192", mesh, ["./main mesh"]),
     "cfd-double": ("euler3d_double.cu", "-Dblock_length=192", mesh, ["./main mesh"]),
-    "dwt2d": ("main.cu dwt.cu components.cu dwt_cuda/*.cu", "", picture, ["./main 192.bmp -d 192x192 -f -5 -l 3"]),
+    "dwt2d": (
+        "main.cu dwt.cu components.cu dwt_cuda/*.cu",
+        "",
+        picture,
+        ["./main 192.bmp -d 192x192 -f -5 -l 3"],
+    ),
     "gaussian": ("gaussian.cu", "", None, ["./main -s 64 -q"]),
     "heartwall": ("main.cu AVI/avilib.c AVI/avimod.c", "-I./AVI", None, []),
     "hotspot": ("hotspot.cu", "", heat, ["./main 128 2 4 temp power out"]),
     "hotspot3D": ("3D.cu", "", heat3d, ["./main 64 8 10 power temp out"]),
-    "huffman": ("main_test_cu.cu cpuencode.cpp stats_logger.cpp", "-DTESTING", text_bytes, ["./main input.in"]),
+    "huffman": (
+        "main_test_cu.cu cpuencode.cpp stats_logger.cpp",
+        "-DTESTING",
+        text_bytes,
+        ["./main input.in"],
+    ),
     "hybridsort": ("main.cu bucketsort.cu mergesort.cu", "", None, ["./main r"]),
-    "kmeans": ("cluster.c getopt.c kmeans.c kmeans_clustering.c kmeans_cuda.cu rmse.c", "", points, ["./main -o -i points.txt"]),
+    "kmeans": (
+        "cluster.c getopt.c kmeans.c kmeans_clustering.c kmeans_cuda.cu rmse.c",
+        "",
+        points,
+        ["./main -o -i points.txt"],
+    ),
     "lavaMD": ("main.c kernel/*.cu util/*/*.c util/*/*.cu", "", None, ["./main -boxes1d 3"]),
     "leukocyte": ("", "", None, []),
-    "lud": ("cuda/lud.cu cuda/lud_kernel.cu common/common.c", "-I./common", None, ["./main -s 128 -v"]),
+    "lud": (
+        "cuda/lud.cu cuda/lud_kernel.cu common/common.c",
+        "-I./common",
+        None,
+        ["./main -s 128 -v"],
+    ),
     "mummergpu": ("", "", None, []),
     "myocyte": ("main.cu", "", constants, ["./main 10 1 0"]),
     "nn": ("nn_cuda.cu", "", hurricanes, ["./main list -r 5 -lat 30 -lng 90"]),
     "nw": ("needle.cu", "", None, ["./main 256 10"]),
-    "particlefilter-float": ("ex_particle_CUDA_float_seq.cu", "", None, ["./main -x 64 -y 64 -z 5 -np 500"]),
-    "particlefilter-naive": ("ex_particle_CUDA_naive_seq.cu", "", None, ["./main -x 64 -y 64 -z 5 -np 500"]),
+    "particlefilter-float": (
+        "ex_particle_CUDA_float_seq.cu",
+        "",
+        None,
+        ["./main -x 64 -y 64 -z 5 -np 500"],
+    ),
+    "particlefilter-naive": (
+        "ex_particle_CUDA_naive_seq.cu",
+        "",
+        None,
+        ["./main -x 64 -y 64 -z 5 -np 500"],
+    ),
     "pathfinder": ("pathfinder.cu", "", None, ["./main 2000 50 20"]),
     "srad_v1": ("main.cu", "", None, ["./main 3 0.5 64 64"]),
     "srad_v2": ("srad.cu", "", None, ["./main 128 128 0 31 0 31 0.5 2"]),
-    "streamcluster": ("streamcluster_cuda_cpu.cpp streamcluster_cuda.cu", "", None, ["./main 5 10 16 512 512 100 none output.txt 1"]),
+    "streamcluster": (
+        "streamcluster_cuda_cpu.cpp streamcluster_cuda.cu",
+        "",
+        None,
+        ["./main 5 10 16 512 512 100 none output.txt 1"],
+    ),
 }
 FOLDERS = {
     "cfd-double": "cfd",

@@ -91,9 +91,8 @@ def run_all(runner, programs, options):
             note = result.reason
             if result.status == "failed" and result.name in known:
                 note += f"  [known: {known[result.name]}]"
-            print(
-                f"{result.status:8} {result.name:32} {result.build_seconds:6.1f} {result.run_seconds:6.1f}  {note}"
-            )
+            seconds = f"{result.build_seconds:6.1f} {result.run_seconds:6.1f}"
+            print(f"{result.status:8} {result.name:32} {seconds}  {note}")
             if options.verbose and result.status == "failed":
                 print(result.output[-3000:])
             sys.stdout.flush()
@@ -106,7 +105,8 @@ def report(options, results):
     good = count["passed"] + count["ran"]
     print(
         f"\n{options.corpus}: {count['passed']} passed, {count['ran']} ran (no check of their own), "
-        f"{count['failed']} failed, {count['skipped']} skipped; {100 * good / max(runnable, 1):.1f} % of {runnable} good"
+        f"{count['failed']} failed, {count['skipped']} skipped; "
+        f"{100 * good / max(runnable, 1):.1f} % of {runnable} good"
     )
     if options.json:
         rows = [{k: v for k, v in vars(result).items() if k != "output"} for result in results]

@@ -1,8 +1,8 @@
 // Errors that pass and errors that stick.
 #include <cstdio>
 
-#define EXPECT(condition) \
-  do {                    \
+#define EXPECT(condition)                                                                  \
+  do {                                                                                     \
     if (!(condition)) return std::printf("%s:%d %s\n", __FILE__, __LINE__, #condition), 1; \
   } while (0)
 
@@ -37,6 +37,7 @@ int main() {
   fine<<<1, 1>>>(device);
   EXPECT(cudaMemcpy(&value, device, sizeof value, cudaMemcpyDeviceToHost) == cudaSuccess);
   EXPECT(value == 42);
-  std::printf("errors ok: %s, %s\n", cudaGetErrorName(cudaErrorAssert), cudaGetErrorString(cudaErrorNotReady));
+  std::printf("errors ok: %s, %s\n", cudaGetErrorName(cudaErrorAssert),
+              cudaGetErrorString(cudaErrorNotReady));
   return 0;
 }

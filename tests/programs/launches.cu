@@ -1,16 +1,17 @@
-// <<<>>>, kernel templates, kernels as template arguments and as function pointers, __host__ __device__ functions,
-// lambdas, occupancy, function attributes, configured launches. The host computes what is expected.
+// <<<>>>, kernel templates, kernels as template arguments and as function pointers, __host__
+// __device__ functions, lambdas, occupancy, function attributes, configured launches. The host
+// computes what is expected.
 #include <cmath>
 #include <cstdio>
 #include <vector>
 
-#define CHECK(call)                                                                      \
-  do {                                                                                   \
-    cudaError_t error = (call);                                                          \
-    if (error != cudaSuccess) {                                                          \
+#define CHECK(call)                                                                        \
+  do {                                                                                     \
+    cudaError_t error = (call);                                                            \
+    if (error != cudaSuccess) {                                                            \
       std::printf("%s:%d %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error)); \
-      return 1;                                                                          \
-    }                                                                                    \
+      return 1;                                                                            \
+    }                                                                                      \
   } while (0)
 
 template <class T>

@@ -1,18 +1,19 @@
-// Variables by name, managed and pinned memory, pitched copies, arrays, streams, events, callbacks, properties.
+// Variables by name, managed and pinned memory, pitched copies, arrays, streams, events, callbacks,
+// properties.
 #include <cstdio>
 #include <cstring>
 #include <vector>
 
-#define CHECK(call)                                                                      \
-  do {                                                                                   \
-    cudaError_t error = (call);                                                          \
-    if (error != cudaSuccess) {                                                          \
+#define CHECK(call)                                                                        \
+  do {                                                                                     \
+    cudaError_t error = (call);                                                            \
+    if (error != cudaSuccess) {                                                            \
       std::printf("%s:%d %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error)); \
-      return 1;                                                                          \
-    }                                                                                    \
+      return 1;                                                                            \
+    }                                                                                      \
   } while (0)
-#define EXPECT(condition) \
-  do {                    \
+#define EXPECT(condition)                                                                  \
+  do {                                                                                     \
     if (!(condition)) return std::printf("%s:%d %s\n", __FILE__, __LINE__, #condition), 1; \
   } while (0)
 
@@ -80,7 +81,8 @@ int streams() {
   CHECK(cudaEventRecord(end, stream));
   static int called = 0;
   CHECK(cudaLaunchHostFunc(stream, [](void* data) { *(int*)data += 1; }, &called));
-  CHECK(cudaStreamAddCallback(stream, [](cudaStream_t, cudaError_t, void* data) { *(int*)data += 10; }, &called, 0));
+  CHECK(cudaStreamAddCallback(
+      stream, [](cudaStream_t, cudaError_t, void* data) { *(int*)data += 10; }, &called, 0));
   CHECK(cudaStreamSynchronize(stream));
   CHECK(cudaEventSynchronize(end));
   float milliseconds = -1;
@@ -111,15 +113,18 @@ int boxes() {
   CHECK(cudaMemcpy2D(device, pitch, from, 7, 7, 4, cudaMemcpyHostToDevice));
   CHECK(cudaMemcpy2D(to, 7, device, pitch, 7, 5, cudaMemcpyDeviceToHost));
   EXPECT(std::memcmp(from, to, 28) == 0 && to[4][0] == 255 && to[4][6] == 255);
-  EXPECT(cudaMemcpy2D(to, 6, device, pitch, 7, 5, cudaMemcpyDeviceToHost) == cudaErrorInvalidPitchValue);
+  EXPECT(cudaMemcpy2D(to, 6, device, pitch, 7, 5, cudaMemcpyDeviceToHost) ==
+         cudaErrorInvalidPitchValue);
 
   cudaArray_t array;
   const cudaChannelFormatDesc format = cudaCreateChannelDesc<float2>();
-  EXPECT(format.x == 32 && format.y == 32 && format.z == 0 && format.f == cudaChannelFormatKindFloat);
+  EXPECT(format.x == 32 && format.y == 32 && format.z == 0 &&
+         format.f == cudaChannelFormatKindFloat);
   float2 cells[3][4], back[3][4] = {};
   for (int i = 0; i < 12; ++i) cells[i / 4][i % 4] = make_float2(i, -i);
   CHECK(cudaMallocArray(&array, &format, 4, 3));
-  CHECK(cudaMemcpy2DToArray(array, 0, 0, cells, sizeof cells[0], sizeof cells[0], 3, cudaMemcpyHostToDevice));
+  CHECK(cudaMemcpy2DToArray(array, 0, 0, cells, sizeof cells[0], sizeof cells[0], 3,
+                            cudaMemcpyHostToDevice));
   cudaMemcpy3DParms box = {};
   box.srcArray = array;
   box.dstPtr = make_cudaPitchedPtr(back, sizeof back[0], 4, 3);
@@ -136,7 +141,8 @@ int main() {
   CHECK(cudaGetDeviceCount(&count));
   cudaDeviceProp facts;
   CHECK(cudaGetDeviceProperties(&facts, 0));
-  EXPECT(count >= 1 && facts.warpSize == 32 && facts.maxThreadsPerBlock == 1024 && facts.totalGlobalMem > 0);
+  EXPECT(count >= 1 && facts.warpSize == 32 && facts.maxThreadsPerBlock == 1024 &&
+         facts.totalGlobalMem > 0);
   EXPECT(std::strstr(facts.name, "software device") || std::strstr(facts.name, "NVIDIA"));
   if (variables() || streams() || boxes()) return 1;
   std::printf("memory ok\n");

@@ -13,16 +13,18 @@ namespace td::compile {
 
 // Folder of everything that lives in memory; it exists on no disk.
 inline constexpr const char* kVirtualFolder = "/__treadle__";
-inline constexpr const char* kHeaderFolder = "/__treadle__/include";
+inline constexpr const char* kHeaderFolder = "/__treadle__/compile/include";
 // Of whole programs: the runtime API and the device headers that may stand beside the C library's.
-inline constexpr const char* kProgramFolder = "/__treadle__/program";
-inline constexpr const char* kProgramPrelude = "/__treadle__/program/td_program.h";
+inline constexpr const char* kProgramFolder = "/__treadle__/runtime/include";
+inline constexpr const char* kProgramPrelude = "/__treadle__/runtime/include/td_program.h";
 inline constexpr const char* kImageFile = "/__treadle__/image";
 inline constexpr const char* kMainFile = "/__treadle__/main.cu";
 inline constexpr const char* kPchFile = "/__treadle__/prelude.pch";
-inline constexpr const char* kPreludeFile = "/__treadle__/include/treadle_prelude.h";
-inline constexpr const char* kPreludeHalfFile = "/__treadle__/include/treadle_prelude_half.h";
-inline constexpr const char* kPreludeBfloatFile = "/__treadle__/include/treadle_prelude_bfloat.h";
+inline constexpr const char* kPreludeFile = "/__treadle__/compile/include/treadle_prelude.h";
+inline constexpr const char* kPreludeHalfFile =
+    "/__treadle__/compile/include/treadle_prelude_half.h";
+inline constexpr const char* kPreludeBfloatFile =
+    "/__treadle__/compile/include/treadle_prelude_bfloat.h";
 
 // Real files beneath an overlay of the embedded device headers; `main` and `pch` (may be null) are
 // added to it.

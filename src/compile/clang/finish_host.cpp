@@ -66,13 +66,15 @@ void redirect(Module& module, GlobalVariable& variable) {
   appendToGlobalCtors(module, start, 65535);
 }
 
-// __cudaRegisterLinkedBinary<id>(globals, wrapper, id, callback) -> __td_register_relocatable(globals, wrapper)
+// __cudaRegisterLinkedBinary<id>(globals, wrapper, id, callback) ->
+// __td_register_relocatable(globals, wrapper)
 void define_linked_registration(Module& module) {
   Type* pointer = PointerType::getUnqual(module.getContext());
   for (Function& function : module) {
-    if (!function.isDeclaration() || !function.getName().starts_with("__cudaRegisterLinkedBinary")) continue;
-    FunctionCallee note = module.getOrInsertFunction("__td_register_relocatable",
-                                                     Type::getVoidTy(module.getContext()), pointer, pointer);
+    if (!function.isDeclaration() || !function.getName().starts_with("__cudaRegisterLinkedBinary"))
+      continue;
+    FunctionCallee note = module.getOrInsertFunction(
+        "__td_register_relocatable", Type::getVoidTy(module.getContext()), pointer, pointer);
     function.setLinkage(GlobalValue::InternalLinkage);
     IRBuilder<> builder(BasicBlock::Create(module.getContext(), "", &function));
     builder.CreateCall(note, {function.getArg(0), function.getArg(1)});

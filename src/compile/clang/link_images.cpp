@@ -34,7 +34,8 @@ class LogHandler : public DiagnosticHandler {
 };
 
 std::unique_ptr<Module> read_image(std::string_view image, LLVMContext& context, std::string& log) {
-  auto module = parseBitcodeFile(MemoryBufferRef(StringRef(image.data(), image.size()), "image"), context);
+  auto module =
+      parseBitcodeFile(MemoryBufferRef(StringRef(image.data(), image.size()), "image"), context);
   if (module) return std::move(*module);
   log += "an image of the program is damaged: " + toString(module.takeError()) + "\n";
   return nullptr;
@@ -42,8 +43,10 @@ std::unique_ptr<Module> read_image(std::string_view image, LLVMContext& context,
 
 void note_missing(const Module& module, std::string& log) {
   for (const Function& function : module) {
-    if (!function.isDeclaration() || function.use_empty() || is_provided(function.getName())) continue;
-    log += "function '" + demangle(function.getName().str()) + "' is called, but no file of the program defines it\n";
+    if (!function.isDeclaration() || function.use_empty() || is_provided(function.getName()))
+      continue;
+    log += "function '" + demangle(function.getName().str()) +
+           "' is called, but no file of the program defines it\n";
   }
 }
 
@@ -73,8 +76,8 @@ void link_images(const LinkRequest& request, LinkReply& reply) {
 }  // namespace
 }  // namespace td::compile
 
-__attribute__((visibility("default"))) void td_cc_link_images(const td::compile::LinkRequest& request,
-                                                              td::compile::LinkReply& reply) {
+__attribute__((visibility("default"))) void td_cc_link_images(
+    const td::compile::LinkRequest& request, td::compile::LinkReply& reply) {
   reply = {};
   td::compile::link_images(request, reply);
 }

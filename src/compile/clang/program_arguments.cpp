@@ -51,6 +51,7 @@ bool is_shared(llvm::StringRef argument) {
 const Arguments kProgramArguments = {"-D__TREADLE__=1",
                                      "-D__TREADLE_PROGRAM__=1",
                                      "-D__CUDACC__=1",
+                                     "-D__NVCC__=1",
                                      "-D__CUDACC_VER_MAJOR__=12",
                                      "-D__CUDACC_VER_MINOR__=4",
                                      "-D__CUDACC_VER_BUILD__=0",
@@ -68,7 +69,8 @@ void append(Arguments& arguments, const Arguments& more) {
   arguments.insert(arguments.end(), more.begin(), more.end());
 }
 
-// The identity of a file: names of its static variables and kernels are made from it, on both sides alike.
+// The identity of a file: names of its static variables and kernels are made from it, on both sides
+// alike.
 Arguments relocatable_arguments(const ProgramRequest& request) {
   llvm::SmallString<256> path(request.file);
   llvm::sys::fs::make_absolute(path);

@@ -44,8 +44,7 @@ class thread_group {
   bool whole_block_;
   unsigned mask_;
   unsigned meta_rank_, meta_size_;
-  __attribute__((host, device)) friend thread_group tiled_partition(const thread_group& parent,
-                                                                    unsigned tile_size);
+  __TD_C_FN friend thread_group tiled_partition(const thread_group& parent, unsigned tile_size);
 };
 
 class thread_block : public thread_group {

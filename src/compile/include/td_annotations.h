@@ -50,6 +50,7 @@
 #ifdef __TREADLE_PROGRAM__
 #define __TD_FN static __inline__ __attribute__((device, always_inline, nodebug, unused))
 #define __TD_PURE __attribute__((device, const, nothrow))
+// Where __TD_FN cannot stand: C's functions, friends.
 #define __TD_C_FN __attribute__((device))
 #else
 #define __TD_FN __TD_HD_FN

@@ -10,6 +10,11 @@
 #pragma clang system_header
 #include "td_annotations.h"
 
+// Nothing here is a function of the device: the host's float16 is rounded by it as well.
+#pragma push_macro("__TD_FN")
+#undef __TD_FN
+#define __TD_FN __TD_HD_FN
+
 struct __td_pair {
   double value, rest;
 };
@@ -149,3 +154,5 @@ __TD_FN float __td_narrow_odd(__td_pair p) {
   const int bits = __builtin_bit_cast(int, cut);
   return __builtin_bit_cast(float, inexact ? bits | 1 : bits);
 }
+
+#pragma pop_macro("__TD_FN")

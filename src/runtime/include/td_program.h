@@ -5,7 +5,7 @@
 #pragma once
 #pragma clang system_header
 
-#include "../include/treadle_prelude.h"
+#include "../../compile/include/treadle_prelude.h"
 #undef assert
 
 extern "C" {

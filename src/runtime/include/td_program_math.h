@@ -9,6 +9,16 @@ inline __attribute__((device, noreturn)) void __assert_fail(const char* conditio
                                                             const char* function) noexcept {
   __assertfail(condition, file, line, function, 1);
 }
+// Clang knows these as builtins only where they are the host's as well.
+inline __attribute__((device)) void* memcpy(void* to, const void* from, size_t bytes) {
+  return __builtin_memcpy(to, from, bytes);
+}
+inline __attribute__((device)) void* memmove(void* to, const void* from, size_t bytes) {
+  return __builtin_memmove(to, from, bytes);
+}
+inline __attribute__((device)) void* memset(void* to, int value, size_t bytes) {
+  return __builtin_memset(to, value, bytes);
+}
 // Where Clang's launch syntax puts the configuration.
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t sharedBytes = 0,
                                      void* stream = 0);

@@ -21,10 +21,22 @@ struct __td_channels {
   typedef T type;
   static constexpr int count = 1;
 };
-#define TD_CHANNELS(name, T)                                                       \
-  template <> struct __td_channels<name##1> { typedef T type; static constexpr int count = 1; }; \
-  template <> struct __td_channels<name##2> { typedef T type; static constexpr int count = 2; }; \
-  template <> struct __td_channels<name##4> { typedef T type; static constexpr int count = 4; };
+#define TD_CHANNELS(name, T)        \
+  template <>                       \
+  struct __td_channels<name##1> {   \
+    typedef T type;                 \
+    static constexpr int count = 1; \
+  };                                \
+  template <>                       \
+  struct __td_channels<name##2> {   \
+    typedef T type;                 \
+    static constexpr int count = 2; \
+  };                                \
+  template <>                       \
+  struct __td_channels<name##4> {   \
+    typedef T type;                 \
+    static constexpr int count = 4; \
+  };
 TD_CHANNELS(char, signed char)
 TD_CHANNELS(uchar, unsigned char)
 TD_CHANNELS(short, short)
@@ -37,9 +49,9 @@ template <class T>
 __TD_HOST cudaChannelFormatDesc cudaCreateChannelDesc() {
   typedef typename __td_channels<T>::type element;
   constexpr int bits = 8 * (int)sizeof(element), count = __td_channels<T>::count;
-  const cudaChannelFormatKind kind = (element)0.5f != (element)0   ? cudaChannelFormatKindFloat
-                                     : (element)-1 < (element)0 ? cudaChannelFormatKindSigned
-                                                                : cudaChannelFormatKindUnsigned;
+  const cudaChannelFormatKind kind = (element)0.5f != (element)0 ? cudaChannelFormatKindFloat
+                                     : (element)-1 < (element)0  ? cudaChannelFormatKindSigned
+                                                                 : cudaChannelFormatKindUnsigned;
   return {bits, count > 1 ? bits : 0, count > 2 ? bits : 0, count > 2 ? bits : 0, kind};
 }
 

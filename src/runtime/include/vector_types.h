@@ -2,7 +2,7 @@
 // spoken.
 #pragma once
 #ifdef __cplusplus
-#include "../include/td_vectors.h"
+#include "../../compile/include/td_vectors.h"
 #else
 #include "td_c_vectors.h"
 #endif
