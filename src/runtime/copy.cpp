@@ -117,35 +117,9 @@ cudaError_t copy_rows(const Rows& rows, cudaMemcpyKind kind, cudaStream_t stream
   });
 }
 
-// The extent counts elements where an array takes part, else bytes; so does an array's position.
-cudaError_t copy_3d(const cudaMemcpy3DParms* p, cudaStream_t stream, bool wait) {
-  if (p == nullptr) return note(cudaErrorInvalidValue);
-  return call([&]() -> CUresult {
-    CUDA_MEMCPY3D box{};
-    std::size_t unit = 1;
-    if (p->srcArray) unit = element_bytes(array_of(p->srcArray));
-    if (p->dstArray) unit = element_bytes(array_of(p->dstArray));
-    if (p->srcArray) {
-      set_source(box, array_of(p->srcArray));
-    } else {
-      set_source(box, p->srcPtr.ptr, p->srcPtr.pitch, p->srcPtr.ysize);
-    }
-    if (p->dstArray) {
-      set_target(box, array_of(p->dstArray));
-    } else {
-      set_target(box, p->dstPtr.ptr, p->dstPtr.pitch, p->dstPtr.ysize);
-    }
-    box.srcXInBytes = p->srcPos.x * (p->srcArray ? unit : 1);
-    box.srcY = p->srcPos.y;
-    box.srcZ = p->srcPos.z;
-    box.dstXInBytes = p->dstPos.x * (p->dstArray ? unit : 1);
-    box.dstY = p->dstPos.y;
-    box.dstZ = p->dstPos.z;
-    box.WidthInBytes = p->extent.width * unit;
-    box.Height = p->extent.height;
-    box.Depth = p->extent.depth;
-    return copy_box(box, stream, wait);
-  });
+cudaError_t copy_3d(const cudaMemcpy3DParms* parameters, cudaStream_t stream, bool wait) {
+  if (parameters == nullptr) return note(cudaErrorInvalidValue);
+  return call([&] { return copy_box(box_of(*parameters), stream, wait); });
 }
 
 struct ArrayPart {
@@ -193,6 +167,34 @@ CUresult fill_rows(void* address, std::size_t pitch, int value, std::size_t widt
 }
 
 }  // namespace
+
+// The extent counts elements where an array takes part, else bytes; so does an array's position.
+CUDA_MEMCPY3D td::runtime::box_of(const cudaMemcpy3DParms& p) {
+  CUDA_MEMCPY3D box{};
+  std::size_t unit = 1;
+  if (p.srcArray) {
+    unit = element_bytes(array_of(p.srcArray));
+    set_source(box, array_of(p.srcArray));
+  } else {
+    set_source(box, p.srcPtr.ptr, p.srcPtr.pitch, p.srcPtr.ysize);
+  }
+  if (p.dstArray) {
+    unit = element_bytes(array_of(p.dstArray));
+    set_target(box, array_of(p.dstArray));
+  } else {
+    set_target(box, p.dstPtr.ptr, p.dstPtr.pitch, p.dstPtr.ysize);
+  }
+  box.srcXInBytes = p.srcPos.x * (p.srcArray ? unit : 1);
+  box.srcY = p.srcPos.y;
+  box.srcZ = p.srcPos.z;
+  box.dstXInBytes = p.dstPos.x * (p.dstArray ? unit : 1);
+  box.dstY = p.dstPos.y;
+  box.dstZ = p.dstPos.z;
+  box.WidthInBytes = p.extent.width * unit;
+  box.Height = p.extent.height;
+  box.Depth = p.extent.depth;
+  return box;
+}
 
 // ---- linear memory
 

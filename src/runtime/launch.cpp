@@ -262,26 +262,41 @@ TD_RUNTIME cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 bloc
   return note(launch(kernel, grid, block, args, shared, stream));
 }
 
-TD_RUNTIME cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, size_t,
-                                                   cudaStream_t) {
-  return note(cudaErrorNotSupported);
+TD_RUNTIME cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block,
+                                                   void** args, size_t shared,
+                                                   cudaStream_t stream) {
+  return call([&]() -> cudaError_t {
+    CUfunction function = nullptr;
+    if (cudaError_t error = kernel_of(kernel, &function)) return error;
+    return error_of(api().cuLaunchCooperativeKernel(function, grid.x, grid.y, grid.z, block.x,
+                                                    block.y, block.z, static_cast<unsigned>(shared),
+                                                    stream_of(stream), args));
+  });
 }
 
+static_assert(sizeof(cudaLaunchAttribute) == sizeof(CUlaunchAttribute));
+
+// The attributes are the driver's, number for number.
 TD_RUNTIME cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel,
                                            void** args) {
   if (config == nullptr) return note(cudaErrorInvalidValue);
-  for (unsigned i = 0; i < config->numAttrs; ++i) {
-    const cudaLaunchAttribute& attribute = config->attrs[i];
-    const auto& cluster = attribute.val.clusterDim;
-    if (attribute.id == cudaLaunchAttributeCooperative && attribute.val.cooperative)
-      return cudaLaunchCooperativeKernel(kernel, config->gridDim, config->blockDim, args,
-                                         config->dynamicSmemBytes, config->stream);
-    if (attribute.id == cudaLaunchAttributeClusterDimension &&
-        cluster.x * cluster.y * cluster.z != 1)
-      return note(cudaErrorNotSupported);
-  }
-  return cudaLaunchKernel(kernel, config->gridDim, config->blockDim, args, config->dynamicSmemBytes,
-                          config->stream);
+  return call([&]() -> cudaError_t {
+    CUfunction function = nullptr;
+    if (cudaError_t error = kernel_of(kernel, &function)) return error;
+    CUlaunchConfig own{};
+    own.gridDimX = config->gridDim.x;
+    own.gridDimY = config->gridDim.y;
+    own.gridDimZ = config->gridDim.z;
+    own.blockDimX = config->blockDim.x;
+    own.blockDimY = config->blockDim.y;
+    own.blockDimZ = config->blockDim.z;
+    own.sharedMemBytes = static_cast<unsigned>(config->dynamicSmemBytes);
+    own.hStream = stream_of(config->stream);
+    own.attrs = reinterpret_cast<CUlaunchAttribute*>(config->attrs);
+    own.numAttrs = config->numAttrs;
+    const CUresult result = api().cuLaunchKernelEx(&own, function, args, nullptr);
+    return result == CUDA_ERROR_INVALID_VALUE ? cudaErrorInvalidConfiguration : error_of(result);
+  });
 }
 
 TD_RUNTIME cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, const void* kernel) {
@@ -342,6 +357,16 @@ TD_RUNTIME cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks
 TD_RUNTIME cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int* blocks, const void* kernel, int block_size, size_t shared, unsigned) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, block_size, shared);
+}
+
+TD_RUNTIME cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* kernel,
+                                                                 int blocks, int block_size) {
+  return call([&]() -> cudaError_t {
+    CUfunction function = nullptr;
+    if (cudaError_t error = kernel_of(kernel, &function)) return error;
+    return error_of(
+        api().cuOccupancyAvailableDynamicSMemPerBlock(bytes, function, blocks, block_size));
+  });
 }
 
 TD_RUNTIME cudaError_t cudaProfilerStart() { return cudaSuccess; }

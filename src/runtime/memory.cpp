@@ -4,6 +4,21 @@
 using namespace td::runtime;
 using namespace td::cuda;
 
+namespace {
+
+CUmemoryPool pool_of(cudaMemPool_t pool) { return reinterpret_cast<CUmemoryPool>(pool); }
+
+template <class F>
+cudaError_t on_device(int device, F&& function) {
+  return call([&]() -> CUresult {
+    CUdevice handle = 0;
+    if (CUresult error = api().cuDeviceGet(&handle, device)) return error;
+    return function(handle);
+  });
+}
+
+}  // namespace
+
 TD_RUNTIME cudaError_t cudaMalloc(void** address, size_t bytes) {
   return call([&]() -> CUresult {
     if (address == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -85,15 +100,50 @@ TD_RUNTIME cudaError_t cudaMalloc3D(cudaPitchedPtr* address, cudaExtent extent) 
                          extent.height * extent.depth);
 }
 
-// ---- in stream order: the memory appears at once, and is freed when the stream has got there
-TD_RUNTIME cudaError_t cudaMallocAsync(void** address, size_t bytes, cudaStream_t) {
-  return cudaMalloc(address, bytes);
+// ---- in stream order, from pools
+TD_RUNTIME cudaError_t cudaMallocAsync(void** address, size_t bytes, cudaStream_t stream) {
+  return call([&]() -> CUresult {
+    if (address == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    return api().cuMemAllocAsync(reinterpret_cast<CUdeviceptr*>(address), bytes, stream_of(stream));
+  });
 }
 TD_RUNTIME cudaError_t cudaFreeAsync(void* address, cudaStream_t stream) {
   return call([&]() -> CUresult {
-    if (CUresult error = api().cuStreamSynchronize(stream_of(stream))) return error;
-    return address ? api().cuMemFree(address_of(address)) : CUDA_SUCCESS;
+    return address ? api().cuMemFreeAsync(address_of(address), stream_of(stream)) : CUDA_SUCCESS;
   });
+}
+TD_RUNTIME cudaError_t cudaMallocFromPoolAsync(void** address, size_t bytes, cudaMemPool_t pool,
+                                               cudaStream_t stream) {
+  return call([&]() -> CUresult {
+    if (address == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    return api().cuMemAllocFromPoolAsync(reinterpret_cast<CUdeviceptr*>(address), bytes,
+                                         pool_of(pool), stream_of(stream));
+  });
+}
+TD_RUNTIME cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+  return on_device(device, [&](CUdevice handle) {
+    return api().cuDeviceGetDefaultMemPool(reinterpret_cast<CUmemoryPool*>(pool), handle);
+  });
+}
+TD_RUNTIME cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
+  return on_device(device, [&](CUdevice handle) {
+    return api().cuDeviceGetMemPool(reinterpret_cast<CUmemoryPool*>(pool), handle);
+  });
+}
+TD_RUNTIME cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
+  return on_device(
+      device, [&](CUdevice handle) { return api().cuDeviceSetMemPool(handle, pool_of(pool)); });
+}
+TD_RUNTIME cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute,
+                                               void* value) {
+  return call([&] { return api().cuMemPoolSetAttribute(pool_of(pool), attribute, value); });
+}
+TD_RUNTIME cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute,
+                                               void* value) {
+  return call([&] { return api().cuMemPoolGetAttribute(pool_of(pool), attribute, value); });
+}
+TD_RUNTIME cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep) {
+  return call([&] { return api().cuMemPoolTrimTo(pool_of(pool), keep); });
 }
 
 TD_RUNTIME cudaError_t cudaMemGetInfo(size_t* available, size_t* total) {

@@ -61,6 +61,9 @@ cudaError_t variable_of(const void* symbol, CUdeviceptr* address, std::size_t* b
 bool format_of(const cudaChannelFormatDesc& description, unsigned* format, unsigned* channels);
 cudaChannelFormatDesc description_of(unsigned format, unsigned channels);
 
+// A copy of boxes in the driver's words.
+CUDA_MEMCPY3D box_of(const cudaMemcpy3DParms& parameters);
+
 }  // namespace td::runtime
 
 // Every function of the runtime API is exported; all else is hidden.

@@ -36,6 +36,12 @@ TD_RUNTIME cudaError_t cudaStreamCreate(cudaStream_t* stream) {
 TD_RUNTIME cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   return cudaStreamCreateWithPriority(stream, flags, 0);
 }
+TD_RUNTIME cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
+  return call([&] { return api().cuStreamGetPriority(stream_of(stream), priority); });
+}
+TD_RUNTIME cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
+  return call([&] { return api().cuStreamGetFlags(stream_of(stream), flags); });
+}
 TD_RUNTIME cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return call([&] { return api().cuStreamDestroy(stream_of(stream)); });
 }

@@ -35,7 +35,7 @@ def cc(tmp_path):
     return run
 
 
-@pytest.mark.parametrize("name", ["launches", "memory", "errors"])
+@pytest.mark.parametrize("name", ["launches", "memory", "errors", "graphs"])
 def test_programs_run(cc, name):
     done = cc("--run", "-std=c++17", PROGRAMS / f"{name}.cu")
     assert done.returncode == 0, done.stdout + done.stderr

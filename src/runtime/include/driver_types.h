@@ -419,6 +419,28 @@ enum cudaGraphExecUpdateResult {
   cudaGraphExecUpdateErrorTopologyChanged = 2
 };
 
+typedef struct cudaGraphExecUpdateResultInfo_st {
+  enum cudaGraphExecUpdateResult result;
+  cudaGraphNode_t errorNode, errorFromNode;
+} cudaGraphExecUpdateResultInfo;
+struct cudaKernelNodeParams {
+  void* func;
+  dim3 gridDim, blockDim;
+  unsigned sharedMemBytes;
+  void** kernelParams;
+  void** extra;
+};
+struct cudaMemsetParams {
+  void* dst;
+  size_t pitch;
+  unsigned value, elementSize;
+  size_t width, height;
+};
+struct cudaHostNodeParams {
+  cudaHostFn_t fn;
+  void* userData;
+};
+
 // ---- launches with a configuration
 enum cudaLaunchAttributeID {
   cudaLaunchAttributeIgnore = 0,

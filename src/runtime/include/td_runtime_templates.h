@@ -89,6 +89,18 @@ __TD_HOST cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags) {
   return ::cudaEventCreateWithFlags(event, flags);
 }
 
+// The older form, with a place for a message.
+__TD_HOST cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                           cudaGraphNode_t*, char*, size_t) {
+  return ::cudaGraphInstantiateWithFlags(exec, graph, 0);
+}
+// CUDA 13's form.
+__TD_HOST cudaError_t cudaMemPrefetchAsync(const void* address, size_t bytes,
+                                           cudaMemLocation location, unsigned,
+                                           cudaStream_t stream = 0) {
+  return ::cudaMemPrefetchAsync(address, bytes, location.id, stream);
+}
+
 // ---- variables by name
 template <class T>
 __TD_HOST cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t bytes,
