@@ -42,10 +42,7 @@ def programs(checkout, work, compiler):
         yield Program(
             name,
             target,
-            [
-                f"{compiler} -O3 -I../../common {main} "
-                "$(test -e ../../common/polybench.c && echo ../../common/polybench.c) -o main"
-            ],
+            [f"{compiler} -O3 -I../../common {main} -o main"],
             ["./main"],
             prepare=prepare,
             skip="" if main else "has no CUDA source",

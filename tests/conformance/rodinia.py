@@ -107,8 +107,13 @@ ROWS = {
     ),
     "backprop": ("backprop.c facetrain.c imagenet.c backprop_cuda.cu", "", None, ["./main 4096"]),
     "bfs": ("bfs.cu", "", graph, ["./main graph.txt"]),
-    "cfd": ("euler3d.cu", "-Dblock_length=192", mesh, ["./main mesh"]),
-    "cfd-double": ("euler3d_double.cu", "-Dblock_length=192", mesh, ["./main mesh"]),
+    "cfd": ("euler3d.cu", "-I../hybridsort -Dblock_length=192", mesh, ["./main mesh"]),
+    "cfd-double": (
+        "euler3d_double.cu",
+        "-I../hybridsort -Dblock_length=192",
+        mesh,
+        ["./main mesh"],
+    ),
     "dwt2d": (
         "main.cu dwt.cu components.cu dwt_cuda/*.cu",
         "",
@@ -194,6 +199,8 @@ def programs(checkout, work, compiler):
             if not (work / name / "cuda" / "util").exists():
                 (work / name / "cuda" / "util").symlink_to(root / "cuda" / "util")
             (work / name / "common").symlink_to(root / "common")
+            if not (work / name / "cuda" / "hybridsort").exists():  # has the samples' helper_cuda.h
+                (work / name / "cuda" / "hybridsort").symlink_to(root / "cuda" / "hybridsort")
             if data:
                 data(target)
 

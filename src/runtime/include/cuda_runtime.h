@@ -5,6 +5,7 @@
 #pragma clang system_header
 #endif
 
+#define __CUDA_RUNTIME_H__
 #include "cuda_runtime_api.h"
 
 #ifdef __cplusplus

@@ -9,6 +9,9 @@
 
 #include "vector_types.h"
 
+// Headers of programs ask by these names whether the runtime's types are known.
+#define __DRIVER_TYPES_H__
+#define __CUDA_RUNTIME_API_H__
 #ifndef CUDART_VERSION
 #define CUDART_VERSION 12040
 #endif

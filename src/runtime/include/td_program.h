@@ -16,6 +16,7 @@ __attribute__((device, noreturn)) void __assert_fail(const char* condition, cons
 #include <assert.h>
 #include <limits.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

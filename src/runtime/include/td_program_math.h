@@ -75,4 +75,11 @@ __TD_HOST void sincospi(double x, double* s, double* c) { *s = sinpi(x), *c = co
 __TD_HOST void sincospif(float x, float* s, float* c) { *s = sinpif(x), *c = cospif(x); }
 __TD_HOST double normcdf(double x) { return 0.5 * ::erfc(-x * 0.70710678118654752440); }
 __TD_HOST float normcdff(float x) { return (float)normcdf((double)x); }
+// Bits as they are: the device's forms exist as builtins.
+__TD_HOST unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }
+__TD_HOST int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
+__TD_HOST float __uint_as_float(unsigned x) { return __builtin_bit_cast(float, x); }
+__TD_HOST float __int_as_float(int x) { return __builtin_bit_cast(float, x); }
+__TD_HOST long long __double_as_longlong(double x) { return __builtin_bit_cast(long long, x); }
+__TD_HOST double __longlong_as_double(long long x) { return __builtin_bit_cast(double, x); }
 #undef __TD_HOST
