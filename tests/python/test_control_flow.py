@@ -268,6 +268,21 @@ extern "C" __global__ void both_arms(int* out) {
   __syncthreads();
   out[t] += s[(t + 1) % 128] * 10000;
 }
+extern "C" __global__ void named(int* out) {
+  __shared__ int s[128];
+  int t = threadIdx.x, half = t / 64;
+  s[t] = t * t;
+  __nvvm_barrier_sync_cnt(half + 1, 64);
+  out[t] = s[half * 64 + (t + 17) % 64];
+}
+extern "C" __global__ void named_by_lanes(int* out) {
+  __shared__ int s[128];
+  int t = threadIdx.x;
+  s[t] = t * t;
+  if (t % 2) __nvvm_barrier_sync_cnt(3, 64);
+  else __nvvm_barrier_sync_cnt(4, 64);
+  out[t] = s[(t + 64) % 128];
+}
 // Those that do not come have ended, or come later.
 extern "C" __global__ void some_leave(int* out, int n) {
   __shared__ int s[96];
@@ -376,6 +391,15 @@ def test_barriers_in_loops_of_different_length(meeting):
     assert np.array_equal(td.asnumpy(out), np.arange(96) % 4 + 10)
 
 
+@pytest.mark.skipif(cuda.Device().name.startswith("cuda"), reason="names of Clang's builtins")
+def test_named_barriers(meeting):
+    out, t = zeros(128), np.arange(128)
+    meeting.get_function("named")((1,), (128,), (out,))
+    assert np.array_equal(td.asnumpy(out), (t // 64 * 64 + (t + 17) % 64) ** 2)
+    meeting.get_function("named_by_lanes")((1,), (128,), (out,))
+    assert np.array_equal(td.asnumpy(out), ((t + 64) % 128) ** 2)
+
+
 def test_warp_operations_in_arms(meeting):
     out = zeros(32)
     meeting.get_function("arms_shuffle")((1,), (32,), (out,))
@@ -464,9 +488,19 @@ extern "C" __global__ void by_table(int* out, int shift) {
   out[i] = table[i % 3](i, i % 5) * 1000 + fixed[(i + shift) % 3](i % 7, 3);
 }
 extern "C" __global__ void uniform(int* out, int which) { out[threadIdx.x] = table[which](threadIdx.x, 2); }
-extern "C" __global__ void by_argument(int* out, Binary f) { out[threadIdx.x] = f(threadIdx.x, 3); }
+extern "C" __global__ void by_number(int* out, unsigned long long f) {
+  out[threadIdx.x] = ((Binary)f)(threadIdx.x, 3);
+}
 extern "C" __global__ void address(unsigned long long* out) { *out = (unsigned long long)chosen; }
-extern "C" __global__ void null_pointer(int* out, Binary f) { out[threadIdx.x] = f(threadIdx.x, 3); }
+
+extern "C" __global__ void arrays_of_any_size(int* out) {
+  int n = threadIdx.x + 1;
+  int* room = (int*)alloca(n * sizeof(int));
+  for (int i = 0; i < n; ++i) room[i] = i * i;
+  int sum = 0;
+  for (int i = n - 1; i >= 0; --i) sum += room[i];
+  out[threadIdx.x] = sum;
+}
 
 struct Shape {
   __device__ virtual float area() const = 0;
@@ -566,6 +600,19 @@ def test_calls_through_tables(calls):
     for which in range(3):
         calls.get_function("uniform")((1,), (96,), (out, which))
         assert td.asnumpy(out).tolist() == [BINARY[which](i, 2) for i in range(96)]
+
+
+def test_address_of_a_function_as_an_argument(calls):
+    address, out = td.zeros(1, np.uint64), zeros(64)
+    calls.get_function("address")((1,), (1,), (address,))
+    calls.get_function("by_number")((1,), (64,), (out, np.uint64(td.asnumpy(address)[0])))
+    assert td.asnumpy(out).tolist() == [i - 3 for i in range(64)]
+
+
+def test_arrays_whose_size_is_known_when_they_are_made(calls):
+    out = zeros(96)
+    calls.get_function("arrays_of_any_size")((1,), (96,), (out,))
+    assert td.asnumpy(out).tolist() == [sum(i * i for i in range(n + 1)) for n in range(96)]
 
 
 def test_virtual_functions(calls):

@@ -20,6 +20,9 @@
 #define __managed__ __TD_TARGET(device)  // host and device share memory on the software device
 #endif
 #define __forceinline__ __inline__ __attribute__((always_inline))
+#ifndef alloca
+#define alloca(size) __builtin_alloca(size)
+#endif
 #define __launch_bounds__(...) __TD_TARGET(launch_bounds(__VA_ARGS__))
 #define __maxnreg__(...)
 #define __grid_constant__

@@ -48,6 +48,7 @@ enum class Builtin {
   copy,
   move,
   fill,
+  stack_mark,
   trap,
   assertion,
   print,

@@ -213,7 +213,8 @@ Value* ScalarBody::builtin(CallInst& call, const BuiltinRow& row) {
     case Builtin::pure:
     case Builtin::copy:
     case Builtin::move:
-    case Builtin::fill: {
+    case Builtin::fill:
+    case Builtin::stack_mark: {
       Function* callee = call.getCalledFunction();
       call.setCalledFunction(host_.getParent()->getOrInsertFunction(
           callee->getName(), callee->getFunctionType(), callee->getAttributes()));
