@@ -1,4 +1,5 @@
 // Faults of kernels: each becomes a CUDA error of the context, and the process goes on.
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -167,6 +168,33 @@ TEST_F(Faults, PrintedTextComesAtSynchronisation) {
   OK(cuCtxSynchronize());
   EXPECT_EQ(::testing::internal::GetCapturedStdout(),
             "7 -3  1.50|abc|z 100%\n7 -3  1.50|abc|z 100%\n");
+}
+
+// A callback is told that the context has failed; a host function behind a fault is not called.
+TEST_F(Faults, CallbacksAreToldOfTheFault) {
+  struct Seen {
+    std::atomic<bool> go{false};
+    std::atomic<int> status{-1}, host_calls{0};
+  } seen;
+  CUdeviceptr a = alloc(4096);
+  OK(cuLaunchHostFunc(
+      nullptr,
+      [](void* data) {
+        auto& seen = *static_cast<Seen*>(data);
+        while (!seen.go) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      },
+      &seen));
+  EXPECT_EQ(launch("poke", 1, 32, nullptr, a, 1ll << 20, 0), CUDA_SUCCESS);
+  OK(cuStreamAddCallback(
+      nullptr,
+      [](CUstream, CUresult status, void* data) { static_cast<Seen*>(data)->status = status; },
+      &seen, 0));
+  OK(cuLaunchHostFunc(nullptr, [](void* data) { ++static_cast<Seen*>(data)->host_calls; }, &seen));
+  seen.go = true;
+  EXPECT_EQ(td_soft_cuStreamSynchronize(nullptr), CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_EQ(seen.status, CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_EQ(seen.host_calls, 0);
+  recover();
 }
 
 }  // namespace

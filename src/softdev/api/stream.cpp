@@ -133,7 +133,7 @@ CUresult td_soft_cuStreamAddCallback(CUstream handle, CUstreamCallback function,
     if (!function || flags != 0) return CUDA_ERROR_INVALID_VALUE;
     if (CUresult error = refuse_captured(context, stream)) return error;
     auto* callback = new Callback{function, handle, user_data, &context};
-    return submit(context, stream, HostWork{&call_back, callback});
+    return submit(context, stream, HostWork{&call_back, callback, true});
   });
 }
 

@@ -128,7 +128,8 @@ void Scheduler::make_ready_locked(Op& first) {
   while (!becoming_ready_.empty()) {
     Ref<Op> op = std::move(becoming_ready_.back());
     becoming_ready_.pop_back();
-    bool failed = op->context().error.load(std::memory_order_relaxed) != 0;
+    bool failed =
+        op->context().error.load(std::memory_order_relaxed) != 0 && !op->runs_after_failure();
     if (op->kind_ == Op::Kind::instant || failed) {
       if (!failed) op->run(nullptr, 0, 1);
       complete_locked(*op);
@@ -362,7 +363,8 @@ void Scheduler::host_loop() {
     Ref<Op> op = std::move(host_queue_.front());
     host_queue_.pop_front();
     lock.unlock();
-    if (op->context().error.load(std::memory_order_relaxed) == 0) op->run(nullptr, 0, 1);
+    if (op->context().error.load(std::memory_order_relaxed) == 0 || op->runs_after_failure())
+      op->run(nullptr, 0, 1);
     lock.lock();
     complete_locked(*op);
     if (!ready_.empty()) wake_worker_locked();

@@ -46,6 +46,8 @@ class Op : public RefCounted {
 
   // Runs units [begin, end). Called by several threads with disjoint ranges. Must not throw.
   virtual void run(Executor* executor, std::uint64_t begin, std::uint64_t end) = 0;
+  // Whether it is run even when its context has failed.
+  virtual bool runs_after_failure() const { return false; }
   // Of a polled operation: whether it is over. Under the scheduler's mutex.
   virtual bool poll() { return true; }
   // Units that the last run on this executor has taken besides.

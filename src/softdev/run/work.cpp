@@ -17,13 +17,12 @@ constexpr std::size_t kMaxPitch = 2147483647;
 
 class HostOp final : public Op {
  public:
-  HostOp(Context& context, CUhostFn function, void* user_data)
-      : Op(Kind::host, context), function_(function), user_data_(user_data) {}
-  void run(Executor*, std::uint64_t, std::uint64_t) override { function_(user_data_); }
+  HostOp(Context& context, const HostWork& work) : Op(Kind::host, context), work_(work) {}
+  void run(Executor*, std::uint64_t, std::uint64_t) override { work_.function(work_.user_data); }
+  bool runs_after_failure() const override { return work_.after_failure; }
 
  private:
-  CUhostFn function_;
-  void* user_data_;
+  HostWork work_;
 };
 
 // What was recorded in the event when the operation was made.
@@ -133,7 +132,7 @@ struct MakeOp {
     return give(region.width && region.height ? make_fill_op(context, region) : marker(context));
   }
   CUresult operator()(const HostWork& work) const {
-    return give(make_host_op(context, work.function, work.user_data));
+    return give(Ref<Op>(new HostOp(context, work)));
   }
   CUresult operator()(const WaitWork& work) const {
     if (!work.event->alive) return CUDA_ERROR_INVALID_HANDLE;
@@ -198,10 +197,6 @@ CUresult check_fill(const CUDA_MEMSET_NODE_PARAMS& p, FillRegion* out) {
     return CUDA_ERROR_INVALID_VALUE;
   std::size_t span = (p.height - 1) * p.pitch + row;
   return Arena::get().holds(p.dst, span) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-Ref<Op> make_host_op(Context& context, CUhostFn function, void* user_data) {
-  return Ref<Op>(new HostOp(context, function, user_data));
 }
 
 CUresult make_op(Context& context, const Work& work, Ref<Op>* out) {

@@ -25,6 +25,7 @@ struct FillWork {
 struct HostWork {
   CUhostFn function = nullptr;
   void* user_data = nullptr;
+  bool after_failure = false;  // called even when the context has failed
 };
 struct GraphWork {
   CUgraph graph = nullptr;  // owned by the node
@@ -54,8 +55,6 @@ CUDA_MEMCPY3D linear_copy(std::uintptr_t to, std::uintptr_t from, std::size_t by
 // The operation that does the work once; for a child graph and for what does nothing, a marker.
 // Addresses are checked again: what they point to may be gone.
 CUresult make_op(Context& context, const Work& work, Ref<Op>* out);
-
-Ref<Op> make_host_op(Context& context, CUhostFn function, void* user_data);
 
 // Enqueues the work, or records it when the stream is being captured. `wait`: returns when it is
 // done, with the context's error.
