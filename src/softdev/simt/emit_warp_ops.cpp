@@ -45,6 +45,12 @@ Value* WarpEmitter::emit_warp_op(const CallInst& call, const BuiltinRow& row) {
 Value* WarpEmitter::emit_shuffle(const CallInst& call, int mode, Value** in_range) {
   auto number = [&](unsigned n) { return splat(b_.getInt32(n)); };
   Value* values = b_.CreateFreeze(vector(call.getArgOperand(1)));
+  auto* whole_warp = dyn_cast<ConstantInt>(call.getArgOperand(3));
+  if (mode == 0 && !in_range && whole_warp && whole_warp->getZExtValue() == 31 &&
+      shapes_.is_uniform(call.getArgOperand(2))) {
+    Value* source = b_.CreateAnd(scalar(call.getArgOperand(2)), b_.getInt32(31));
+    return splat(b_.CreateExtractElement(values, source));
+  }
   Value* distance = b_.CreateAnd(vector(call.getArgOperand(2)), number(31));
   Value* control = vector(call.getArgOperand(3));
   Value* clamp = b_.CreateAnd(control, number(31));
