@@ -50,6 +50,9 @@ struct LaunchConfig {
   std::size_t shared = 0;  // dynamic shared memory, bytes
   const char* where =
       nullptr;  // place of the launch for messages, "file.py:12"; read during the launch only
+  // All blocks are resident at once, so that they may wait for one another: grid.sync() of
+  // cooperative_groups.h. Refused by the driver when there are more blocks than fit.
+  bool cooperative = false;
 };
 
 // What one parameter of a kernel is.
@@ -71,6 +74,7 @@ struct ModuleOptions {
       name_expressions;  // template instances to keep, as NVRTC's nvrtcAddNameExpression
   std::string file_name = "kernel.cu";  // for messages
   int first_line = 1;                   // line of the text's first line in `file_name`
+  bool cooperative = false;             // every launch is cooperative (LaunchConfig)
 };
 
 class Kernel;

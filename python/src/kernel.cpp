@@ -84,7 +84,7 @@ std::vector<KernelArg> to_kernel_args(PyObject* object) {
 
 struct CallOptions {
   std::size_t shared = 0;
-  bool strided = false;
+  bool strided = false, cooperative = false;
   PyObject* stream = nullptr;
   PyObject* grid = nullptr;
   PyObject* block = nullptr;
@@ -100,6 +100,8 @@ void read_keyword(CallOptions& call, const std::string& name, PyObject* value) {
     call.shared = static_cast<std::size_t>(bytes);
   } else if (name == "strided") {
     call.strided = PyObject_IsTrue(value) == 1;
+  } else if (name == "cooperative") {
+    call.cooperative = PyObject_IsTrue(value) == 1;
   } else if (name == "stream") {
     call.stream = value == Py_None ? nullptr : value;
   } else if (PyObject** slot = name == "grid"    ? &call.grid
@@ -111,7 +113,8 @@ void read_keyword(CallOptions& call, const std::string& name, PyObject* value) {
   } else {
     throw TypeError(
         "a kernel call has no keyword '" + name +
-        "' (or has it twice); it takes grid, block, args, shared_mem=, stream= and strided=");
+        "' (or has it twice); it takes grid, block, args, shared_mem=, stream=, strided= and "
+        "cooperative=");
   }
 }
 
@@ -146,7 +149,7 @@ void call_kernel(const Kernel& kernel, PyObject* args, PyObject* kwargs) {
         "a kernel call needs grid, block and the tuple of arguments: kernel((blocks,), (threads,), "
         "(a, b, n))");
   LaunchConfig config{to_dim3(call.grid, "grid"), to_dim3(call.block, "block"), call.shared,
-                      call_site()};
+                      call_site(), call.cooperative};
   std::vector<KernelArg> list = to_kernel_args(call.args);
   if (!call.stream) {
     without_gil([&] { kernel.launch(config, std::span<const KernelArg>(list), call.strided); });
@@ -167,26 +170,27 @@ PyObject* kernel_tp_call(PyObject* self, PyObject* args, PyObject* kwargs) noexc
 }
 
 ModuleOptions to_options(std::vector<std::string> options, std::vector<std::string> expressions,
-                         const std::string& file_name, int first_line) {
+                         const std::string& file_name, int first_line, bool cooperative) {
   ModuleOptions result;
   result.options = std::move(options);
   result.name_expressions = std::move(expressions);
   if (!file_name.empty()) result.file_name = file_name;
   result.first_line = first_line;
+  result.cooperative = cooperative;
   return result;
 }
 
 void make_kernel(Kernel* self, std::string code, std::string name, std::vector<std::string> options,
-                 const std::string& file_name, int first_line) {
+                 const std::string& file_name, int first_line, bool cooperative) {
   new (self) Kernel(std::move(code), std::move(name),
-                    to_options(std::move(options), {}, file_name, first_line));
+                    to_options(std::move(options), {}, file_name, first_line, cooperative));
 }
 
 void make_module(Module* self, std::string code, std::vector<std::string> options,
                  std::vector<std::string> name_expressions, const std::string& file_name,
-                 int first_line) {
+                 int first_line, bool cooperative) {
   new (self) Module(std::move(code), to_options(std::move(options), std::move(name_expressions),
-                                                file_name, first_line));
+                                                file_name, first_line, cooperative));
 }
 
 nb::list params(const Kernel& kernel) {
@@ -239,7 +243,7 @@ void bind_raw_kernel(nb::module_& m) {
   nb::class_<Kernel> cls(m, "RawKernel", nb::type_slots(slots), nb::is_weak_referenceable());
   cls.def("__init__", make_kernel, nb::arg("code"), nb::arg("name"),
           nb::arg("options") = nb::make_tuple(), nb::kw_only(), nb::arg("file_name") = "",
-          nb::arg("first_line") = 1)
+          nb::arg("first_line") = 1, nb::arg("enable_cooperative_groups") = false)
       .def_prop_ro("name", [](const Kernel& k) { return k.name(); })
       .def_prop_ro("params", params)
       .def_prop_ro("attributes", attributes)
@@ -268,7 +272,7 @@ void bind_kernel(nb::module_& m) {
   nb::class_<Module> cls(m, "RawModule");
   cls.def("__init__", make_module, nb::arg("code"), nb::arg("options") = nb::make_tuple(),
           nb::arg("name_expressions") = nb::make_tuple(), nb::kw_only(), nb::arg("file_name") = "",
-          nb::arg("first_line") = 1)
+          nb::arg("first_line") = 1, nb::arg("enable_cooperative_groups") = false)
       .def("get_function",
            [](const Module& m, const std::string& n) {
              return without_gil([&] { return m.get(n); });

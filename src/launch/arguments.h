@@ -17,6 +17,7 @@ struct LaunchContext {
   const DeviceKernel& target;
   const char* where;  // "file.py:12", or null
   bool strided;
+  bool cooperative = false;
 };
 
 // Checks and converts; writes the parameter's value to `slot`. Throws TypeError or ValueError.

@@ -38,9 +38,18 @@ void launch_with(const LaunchContext& context, const driver::StreamState& stream
   driver::DeviceState& device = *kernel.device;
   device.make_current();
   device.launches().note(context.kernel, config.where ? config.where : "");
+  auto shared = static_cast<unsigned>(config.shared);
+  if (config.cooperative || context.cooperative) {
+    CUresult result = device.api().cuLaunchCooperativeKernel(
+        kernel.function, config.grid.x, config.grid.y, config.grid.z, config.block.x,
+        config.block.y, config.block.z, shared, stream.handle(), addresses);
+    if (result != 0)
+      driver::fail(device, result, "cuLaunchCooperativeKernel", launch::message_head(context));
+    return;
+  }
   CUresult result = device.api().cuLaunchKernel(
       kernel.function, config.grid.x, config.grid.y, config.grid.z, config.block.x, config.block.y,
-      config.block.z, static_cast<unsigned>(config.shared), stream.handle(), addresses, nullptr);
+      config.block.z, shared, stream.handle(), addresses, nullptr);
   if (result != 0) [[unlikely]]
     driver::fail(device, result, "cuLaunchKernel", launch::message_head(context));
 }
@@ -81,7 +90,8 @@ void Kernel::launch(const LaunchConfig& config, std::span<const KernelArg> args,
                     bool strided) const {
   const auto& device = driver::current_device();
   DeviceKernel& kernel = state_->on(device);
-  LaunchContext context{state_->name(), kernel, config.where, strided};
+  LaunchContext context{state_->name(), kernel, config.where, strided,
+                        state_->module().source().options.cooperative};
   if (!launch::shape_fits(kernel.limits, config, kernel.shared_granted)) [[unlikely]]
     launch::check_shape(kernel, launch::message_head(context) + ": ", config);
   if (!kernel.params_known) [[unlikely]]
