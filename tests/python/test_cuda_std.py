@@ -68,13 +68,16 @@ def test_atomic_ref_of_every_type():
 
 def test_atomic_objects_wide_ones_and_fences():
     source = """
-    #include <cuda/std/atomic>
-    struct alignas(16) Range { long long low, high; };
+    #include <cuda/atomic>
+    struct alignas(16) Range {
+      long long low, high;
+      __device__ bool operator==(const Range& r) const { return low == r.low && high == r.high; }
+    };
     __device__ cuda::atomic<int, cuda::thread_scope_device> counter{5};
     __device__ cuda::std::atomic<Range> range;
     extern "C" __global__ void k(const int* in, long long* out, int n) {
       __shared__ cuda::atomic<unsigned, cuda::thread_scope_block> votes;
-      __shared__ cuda::atomic_flag flag;
+      __shared__ cuda::std::atomic_flag flag;
       if (threadIdx.x == 0) { votes = 0; flag.clear(); }
       __syncthreads();
       int t = blockIdx.x * blockDim.x + threadIdx.x;

@@ -200,7 +200,8 @@ class __td_warp_tile : public thread_group {
     return __td_shfl_xor(mask_, value, (int)bits, (int)tile_size);
   }
   __TD_MEMBER_FN int any(int predicate) const { return __any_sync(mask_, predicate); }
-  __TD_MEMBER_FN int all(int predicate) const { return __all_sync(mask_, predicate); }
+  // Threads of the tile that do not exist, at the end of a block, do not agree.
+  __TD_MEMBER_FN int all(int predicate) const { return __ballot_sync(mask_, predicate) == mask_; }
   __TD_MEMBER_FN unsigned ballot(int predicate) const {
     return to_ranks(__ballot_sync(mask_, predicate));
   }

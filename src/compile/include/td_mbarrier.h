@@ -55,4 +55,5 @@ __TD_FN bool __td_mbarrier_passed(const __td_mbarrier* barrier, unsigned phase) 
 }
 __TD_FN void __td_mbarrier_wait(const __td_mbarrier* barrier, unsigned phase) {
   while (!__td_mbarrier_passed(barrier, phase)) __nanosleep(20);
+  __td_leave_together(barrier);
 }

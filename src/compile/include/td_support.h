@@ -110,6 +110,9 @@ __attribute__((host, device)) void __td_rt_atomic_wide(void*, unsigned long long
                                                        unsigned kind);
 __attribute__((host, device)) unsigned short __td_rt_atomic_add_bf16(unsigned short*,
                                                                      unsigned short);
+// Stands behind a loop that waits for the word at the address: all lanes that wait there wait for
+// one and the same event, so that none waits for what another of the warp does behind the loop.
+__attribute__((host, device, nothrow)) void __td_leave_together(const void* address);
 // Waits for all threads of the grid.
 __attribute__((host, device, convergent, nothrow)) void __td_grid_barrier();
 __attribute__((host, device, const, nothrow)) void* __td_shared_base();

@@ -58,6 +58,7 @@ Value* WarpEmitter::emit_call(const CallInst& call) {
     case Builtin::print:
       return emit_print(call);
     case Builtin::ignored:
+    case Builtin::leave_together:
       return nullptr;
     case Builtin::lane_call:
       return emit_lane_call(call, *row);

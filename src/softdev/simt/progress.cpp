@@ -180,10 +180,12 @@ const Value* mask_of(const Instruction& instruction, const BuiltinRow& row) {
 }
 
 // The lanes of the warp meet here: nobody gets past it while others wait elsewhere.
-bool is_meeting(const Instruction& instruction) {
+bool is_meeting(const Instruction& instruction, const Shapes& shapes) {
   const BuiltinRow* row = row_of(instruction);
   if (!row) return false;
   if (row->flags & is_barrier) return true;
+  if (row->kind == Builtin::leave_together)
+    return shapes.is_uniform(cast<CallInst>(instruction).getArgOperand(0));
   if (!(row->flags & is_warp_op) || row->kind == Builtin::active_mask) return false;
   auto* mask = dyn_cast<ConstantInt>(mask_of(instruction, *row));
   return mask && mask->getValue().isAllOnes();
@@ -381,7 +383,7 @@ class Analysis {
       if (loop.contains(block) || !seen.insert(block).second) continue;
       bool met = false;
       for (const Instruction& instruction : *block) {
-        if ((met = is_meeting(instruction))) break;
+        if ((met = is_meeting(instruction, shapes_))) break;
         if (may_write(instruction, addresses)) return true;
       }
       if (!met) work.append(succ_begin(block), succ_end(block));

@@ -253,6 +253,7 @@ Value* ScalarBody::builtin(CallInst& call, const BuiltinRow& row) {
     case Builtin::print:
       return print(call);
     case Builtin::ignored:
+    case Builtin::leave_together:
       return nullptr;
     case Builtin::lane_call:
       return lane_call(call, row);
