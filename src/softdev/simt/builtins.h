@@ -55,8 +55,8 @@ enum class Builtin {
   ignored,
   lane_call,  // a function of run/device_calls.h, once for each live lane; detail 1: with the line
   leave_together,  // lanes that waited for one place go on together; no code
-  shared_base,  // generic address of the block's shared memory
-  is_constant,  // whether an address lies in the module's __constant__ variables
+  shared_base,     // generic address of the block's shared memory
+  is_constant,     // whether an address lies in the module's __constant__ variables
 };
 
 enum BuiltinFlags : unsigned {
