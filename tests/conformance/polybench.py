@@ -8,7 +8,15 @@ from corpus import Program
 
 # The programs count the elements that differ by more than their own threshold.
 CHECK = r"(?s)Non-Matching CPU-GPU Outputs[^\n]*: 0\b(?!.*Non-Matching[^\n]*: [1-9])"
-SIZES = {"3DCONV": 32, "FDTD-2D": 128, "ADI": 64, "DOITGEN": 32}
+SIZES = {
+    "3DCONV": 32,
+    "FDTD-2D": 128,
+    "ADI": 64,
+    "DOITGEN": 32,
+    "GEMVER": 256,
+    "CORR": 256,
+    "COVAR": 256,
+}
 STEPS = 3  # time steps of the stencils
 
 

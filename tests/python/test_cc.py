@@ -140,3 +140,10 @@ def test_wrong_sources_show_the_line(cc, tmp_path, source, line, words):
 def test_a_gpu_is_not_pretended(cc, tmp_path):
     done = cc("--run", PROGRAMS / "errors.cu", TREADLE_DEVICE="cuda")
     assert done.returncode == 1 and "has code for the software device only" in done.stderr
+
+
+def test_launch_brackets_with_blanks(cc, tmp_path):
+    source = "__global__ void k(int* p) { *p = 5; }\nint main() {\n  int *p, v = 0;\n  cudaMalloc(&p, 4);\n"
+    source += "  k << <1, 1 >> > (p);\n  cudaMemcpy(&v, p, 4, cudaMemcpyDefault);\n  return v;\n}\n"
+    (tmp_path / "blanks.cu").write_text(source)
+    assert cc("--run", "blanks.cu").returncode == 5

@@ -1,6 +1,7 @@
 #include "compile/clang/files.h"
 
 #include "compile/clang/device_headers.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/xxhash.h"
 
 namespace td::compile {
@@ -125,12 +126,40 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> make_file_system(
   return over_real_files(std::move(memory));
 }
 
-llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> make_program_file_system(const std::string* image) {
+namespace {
+
+// nvcc takes `kernel<< <grid, block>> >(…)` for a launch, Clang only the brackets without blanks.
+// Columns stay.
+// "" where there is no such launch.
+std::string joined_launches(StringRef text) {
+  if (!text.contains("<< <")) return "";
+  std::string result = text.str();
+  for (std::size_t at = result.find("<< <"); at != std::string::npos;
+       at = result.find("<< <", at + 4))
+    result.replace(at, 4, "<<< ");
+  for (std::size_t at = result.find(">> >"); at != std::string::npos;
+       at = result.find(">> >", at + 4)) {
+    const std::size_t next = result.find_first_not_of(' ', at + 4);
+    if (next != std::string::npos && result[next] == '(') result.replace(at, 4, ">>> ");
+  }
+  return result;
+}
+
+}  // namespace
+
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> make_program_file_system(const std::string& file,
+                                                                         const std::string* image) {
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   add_headers(*memory, kHeaderFolder, kDeviceHeaders, kDeviceHeaderCount);
   add_headers(*memory, kProgramFolder, kProgramHeaders, kProgramHeaderCount);
   forward_device_headers(*memory);
   refuse_missing_headers(*memory);
+  if (auto main = MemoryBuffer::getFile(file)) {
+    const std::string text = joined_launches((*main)->getBuffer());
+    llvm::SmallString<256> path(file);
+    llvm::sys::fs::make_absolute(path);
+    if (!text.empty()) memory->addFile(path, 0, MemoryBuffer::getMemBufferCopy(text, file));
+  }
   if (image != nullptr)
     memory->addFile(kImageFile, 0, MemoryBuffer::getMemBuffer(*image, kImageFile, false));
   return over_real_files(std::move(memory));

@@ -31,8 +31,9 @@ inline constexpr const char* kPreludeBfloatFile =
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> make_file_system(
     std::unique_ptr<llvm::MemoryBuffer> main, std::unique_ptr<llvm::MemoryBuffer> pch);
 
-// The same for a file of a program; `image` (may be null) is its finished device code.
-llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> make_program_file_system(const std::string* image);
+// The same for `file` of a program; `image` (may be null) is its finished device code.
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> make_program_file_system(const std::string& file,
+                                                                         const std::string* image);
 
 // Changes whenever a device header changes.
 std::uint64_t device_headers_hash();

@@ -40,7 +40,8 @@ std::unique_ptr<CompilerInstance> make_instance(const Arguments& arguments,
   if (!CompilerInvocation::CreateFromArgs(instance->getInvocation(), pointers, *early))
     return nullptr;
   instance->createDiagnostics(new Messages(log, &instance->getDiagnosticOpts()), true);
-  instance->createFileManager(make_program_file_system(image));
+  instance->createFileManager(
+      make_program_file_system(instance->getFrontendOpts().Inputs[0].getFile().str(), image));
   return instance;
 }
 

@@ -25,6 +25,10 @@
   X(2, cudaErrorMemoryAllocation, "out of memory") \
   X(3, cudaErrorInitializationError, "initialization error") \
   X(4, cudaErrorCudartUnloading, "driver shutting down") \
+  X(5, cudaErrorProfilerDisabled, "profiler disabled")                                            \
+  X(6, cudaErrorProfilerNotInitialized, "profiler not initialized")                               \
+  X(7, cudaErrorProfilerAlreadyStarted, "profiler already started")                               \
+  X(8, cudaErrorProfilerAlreadyStopped, "profiler already stopped")                               \
   X(9, cudaErrorInvalidConfiguration, "invalid configuration argument") \
   X(12, cudaErrorInvalidPitchValue, "invalid pitch argument") \
   X(13, cudaErrorInvalidSymbol, "invalid device symbol") \
@@ -87,7 +91,46 @@
   X(907, cudaErrorCapturedEvent, "operation not permitted on an event last recorded in a capturing stream") \
   X(908, cudaErrorStreamCaptureWrongThread, "attempt to terminate a thread-local capture sequence from another thread") \
   X(910, cudaErrorGraphExecUpdateFailure, "the graph update was not performed because it included changes which violated constraints") \
-  X(999, cudaErrorUnknown, "unknown error")
+  X(999, cudaErrorUnknown, "unknown error") \
+  X(19, cudaErrorInvalidTextureBinding, "texture is not bound to a pointer") \
+  X(22, cudaErrorAddressOfConstant, "invalid use of address of constant") \
+  X(23, cudaErrorTextureFetchFailed, "fetch from texture failed") \
+  X(24, cudaErrorTextureNotBound, "cannot fetch from a texture that is not bound") \
+  X(25, cudaErrorSynchronizationError, "incorrect use of synchronization") \
+  X(27, cudaErrorInvalidNormSetting, "linear filtering not supported for non-float type") \
+  X(28, cudaErrorMixedDeviceExecution, "device emulation mode and device execution mode cannot be mixed") \
+  X(31, cudaErrorNotYetImplemented, "feature not yet implemented") \
+  X(32, cudaErrorMemoryValueTooLarge, "memory size or pointer value too large") \
+  X(43, cudaErrorDuplicateVariableName, "duplicate global variable looked up by string name") \
+  X(44, cudaErrorDuplicateTextureName, "duplicate texture looked up by string name") \
+  X(45, cudaErrorDuplicateSurfaceName, "duplicate surface looked up by string name") \
+  X(49, cudaErrorIncompatibleDriverContext, "incompatible driver context") \
+  X(53, cudaErrorPriorLaunchFailure, "unspecified launch failure in prior launch") \
+  X(65, cudaErrorLaunchMaxDepthExceeded, "launch would exceed maximum depth of nested launches") \
+  X(66, cudaErrorLaunchFileScopedTex, "launch failed because kernel uses unsupported, file-scoped textures") \
+  X(67, cudaErrorLaunchFileScopedSurf, "launch failed because kernel uses unsupported, file-scoped surfaces") \
+  X(68, cudaErrorSyncDepthExceeded, "synchronization depth exceeded") \
+  X(69, cudaErrorLaunchPendingCountExceeded, "launch would exceed the limit of pending launches") \
+  X(102, cudaErrorDeviceNotLicensed, "the device has no valid licence") \
+  X(127, cudaErrorStartupFailure, "startup failure") \
+  X(206, cudaErrorUnmapBufferObjectFailed, "unmapping of buffer object failed") \
+  X(207, cudaErrorArrayIsMapped, "array is mapped") \
+  X(208, cudaErrorAlreadyMapped, "resource already mapped") \
+  X(210, cudaErrorAlreadyAcquired, "resource already acquired") \
+  X(211, cudaErrorNotMapped, "resource not mapped") \
+  X(212, cudaErrorNotMappedAsArray, "resource not mapped as array") \
+  X(213, cudaErrorNotMappedAsPointer, "resource not mapped as pointer") \
+  X(215, cudaErrorUnsupportedLimit, "limit is not supported on this architecture") \
+  X(216, cudaErrorDeviceAlreadyInUse, "exclusive-thread device already in use by a different thread") \
+  X(219, cudaErrorInvalidGraphicsContext, "invalid graphics context") \
+  X(220, cudaErrorNvlinkUncorrectable, "uncorrectable NVLink error detected") \
+  X(221, cudaErrorJitCompilerNotFound, "PTX JIT compiler library not found") \
+  X(222, cudaErrorUnsupportedPtxVersion, "the PTX was compiled with an unsupported toolchain") \
+  X(302, cudaErrorSharedObjectSymbolNotFound, "shared object symbol not found") \
+  X(303, cudaErrorSharedObjectInitFailed, "shared object initialization failed") \
+  X(703, cudaErrorLaunchIncompatibleTexturing, "launch uses an incompatible texturing mode") \
+  X(711, cudaErrorTooManyPeers, "peer mapping resources exhausted") \
+  X(10000, cudaErrorApiFailureBase, "api failure base")
 // clang-format on
 enum cudaError {
 #define TD_ROW(value, name, text) name = value,
