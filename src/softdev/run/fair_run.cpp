@@ -1,6 +1,7 @@
 #include "softdev/run/fair_run.h"
 
 #include <sched.h>
+#include <time.h>
 
 #include "base/text.h"
 #include "softdev/run/context.h"
@@ -13,6 +14,17 @@ namespace {
 constexpr std::uint32_t kPatience = 4;
 // Blocks that are kept ready when a launch has ended.
 constexpr std::size_t kKeptBlocks = 4;
+
+// What all blocks here wait for is done by another thread of the process, which may want this core.
+void let_others_run(std::size_t rounds) {
+  constexpr std::size_t kSpinRounds = 64;
+  if (rounds < kSpinRounds) {
+    sched_yield();
+  } else {
+    timespec pause{0, 20000};
+    nanosleep(&pause, nullptr);
+  }
+}
 
 }  // namespace
 
@@ -125,7 +137,8 @@ std::string FairRunner::run(const FairLaunch& launch, std::uint64_t begin, std::
   status_.clear();
   std::size_t at = 0;
   std::uint32_t stalls = 0;
-  std::size_t idle = 0;  // blocks that were passed over since one has run
+  std::size_t idle = 0;    // blocks that were passed over since one has run
+  std::size_t barren = 0;  // turns in a row that have brought nothing
   std::atomic<CUresult>& error = launch.op->context().error;
   while (error.load(std::memory_order_relaxed) == 0) {
     std::uint64_t unit;
@@ -152,6 +165,8 @@ std::string FairRunner::run(const FairLaunch& launch, std::uint64_t begin, std::
     std::string problem = step(launch, at, &stalled);
     if (!problem.empty()) return problem;
     stalls = stalled ? stalls + 1 : 0;
+    barren = stalled ? barren + 1 : 0;
+    if (barren > 0 && barren % (kPatience * count) == 0) let_others_run(barren / count);
     if (running_.size() == count) ++at;
   }
   return "";

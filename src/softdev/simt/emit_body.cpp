@@ -197,7 +197,6 @@ void WarpEmitter::read_ahead(const Value* value) {
 }
 
 void WarpEmitter::leave(Scope& scope, const BasicBlock* block) {
-  emit_yield(block);
   read_for_edges(block);
   Deferred rest = deferred_[block];
   rest.erase(plan_.position(block));
@@ -217,6 +216,7 @@ void WarpEmitter::leave(Scope& scope, const BasicBlock* block) {
     take_edge(scope, block, i, full_ ? nullptr : mask_);
     const BasicBlock* to = branch->getSuccessor(i);
     if (plan_.is_back_edge(block, to)) {
+      emit_yield(block);
       b_.CreateBr(loop_head(scope, to));
       return;
     }
@@ -263,7 +263,15 @@ void WarpEmitter::leave_latch(Scope& scope, const BasicBlock* block, const Loop*
     take_edge(scope, block, i, edge_masks[i]);
   }
   BasicBlock* done = new_block(block->getName() + ".done");
-  b_.CreateCondBr(any(staying), loop_head(scope, loop->getHeader()), done);
+  BasicBlock* head = loop_head(scope, loop->getHeader());
+  bool waits = kernel_.progress && kernel_.progress->waiting.count(loop->getHeader());
+  BasicBlock* again = waits ? new_block(block->getName() + ".again") : head;
+  b_.CreateCondBr(any(staying), again, done);
+  if (again != head) {
+    b_.SetInsertPoint(again);
+    emit_yield(block);
+    b_.CreateBr(head);
+  }
   b_.SetInsertPoint(done);
   jump(scope, rest);
 }

@@ -152,8 +152,10 @@ void ScalarBody::add_yields() {
     if (!headers.count(loop->getHeader())) continue;
     SmallVector<BasicBlock*> latches;
     loop->getLoopLatches(latches);
+    // On the way back only: who leaves the loop may hold a lock.
     for (BasicBlock* latch : latches) {
-      b_.SetInsertPoint(latch->getTerminator());
+      BasicBlock* way_back = SplitEdge(latch, loop->getHeader(), &dominators, &loops);
+      b_.SetInsertPoint(way_back->getTerminator());
       runtime("td_rt_yield", b_.getVoidTy(), {block_});
     }
   }
