@@ -147,3 +147,11 @@ def test_launch_brackets_with_blanks(cc, tmp_path):
     source += "  k << <1, 1 >> > (p);\n  cudaMemcpy(&v, p, 4, cudaMemcpyDefault);\n  return v;\n}\n"
     (tmp_path / "blanks.cu").write_text(source)
     assert cc("--run", "blanks.cu").returncode == 5
+
+
+def test_the_example_runs(cc):
+    example = Path(__file__).parents[2] / "examples" / "programs" / "saxpy.cu"
+    done = cc("--run", "-O2", example, "--", "100000")
+    assert done.returncode == 0 and done.stdout.startswith("PASS: 100000 elements, 0 wrong"), (
+        done.stderr
+    )
