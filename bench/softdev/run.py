@@ -16,9 +16,10 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
-import common
-import sources
+import common  # noqa: E402
+import sources  # noqa: E402
 
+PEERS = ("openmp", "softdev", "pocl", "best_on_cpu", "one_core")
 DEVICE = "software device"
 CASE_SCOPE = "a pass, awaited; best of 15 rounds that alternate with the peers after a pause"
 
@@ -48,14 +49,8 @@ def case_records(rows):
         for peer, ratios in against.items():
             if peer in row:
                 ratios.append(row[peer] / row["softdev"])
-        entry = {
-            "times": {
-                k: row[k] for k in row if isinstance(row[k], float) or isinstance(row[k], int)
-            },
-            "work": row["work"],
-            "right": row["right"],
-        }
-        entry["times"].pop("right", None)
+        times = {peer: row[peer] for peer in PEERS if peer in row}
+        entry = {"milliseconds": times, "work": row["work"], "right": row["right"]}
         ratio = row["openmp"] / row["softdev"]
         records.append(
             common.record(

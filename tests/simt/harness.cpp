@@ -124,6 +124,7 @@ td::softdev::LowerReply lower(const std::string& source, int width, bool stackfu
   request.bitcode = thread.image;
   request.width = width;
   request.stackful = stackful;
+  if (std::getenv("TREADLE_TEST_QUICK")) request.optimize = 0;
   request.kernel = kernel;
   if (!kernel.empty()) {
     const std::uint32_t size[] = {block.x, block.y, block.z};

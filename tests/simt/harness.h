@@ -77,7 +77,7 @@ class Guarded {
   std::size_t mapped_;
 };
 
-inline const int widths[] = {8, 16, 32};
+inline const int widths[] = {1, 8, 16, 32};
 // Of kernels with barriers: a width in phases, or -1 for stacks.
 inline const int barrier_modes[] = {8, 16, 32, -1};
 

@@ -4,6 +4,8 @@
 //   copy:N         the same, as another image (for caches)
 //   damaged        an object that does not load
 //   refuse         an error
+//   crash          a fault, and "kernels" when asked to be careful
+//   crash_always   a fault
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -98,6 +100,10 @@ extern "C" __attribute__((visibility("default"))) void td_cc_lower(const LowerRe
   if (what == "refuse") {
     reply.error = "kernel.cu:12: recursion is not supported on the software device yet";
     return;
+  }
+  if (what == "crash_always" || (what == "crash" && !request.careful)) {
+    reply.object = "half of a";
+    *static_cast<volatile int*>(nullptr) = 1;
   }
   std::ifstream file(TEST_OBJECT, std::ios::binary);
   reply.object.assign(std::istreambuf_iterator<char>(file), {});

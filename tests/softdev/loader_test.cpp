@@ -225,6 +225,15 @@ TEST_F(Modules, FailuresFillTheLog) {
   OK(cuCtxSynchronize());
 }
 
+// A compiler that crashes is asked once more, for simple code; the process lives on either way.
+TEST_F(Modules, ACrashOfTheCompilerIsSurvived) {
+  std::string log;
+  EXPECT_EQ(load("crash_always", &log), CUDA_ERROR_INVALID_IMAGE);
+  EXPECT_NE(log.find("the compiler crashed"), std::string::npos) << log;
+  EXPECT_EQ(load("crash", &log), CUDA_SUCCESS) << log;
+  OK(cuCtxSynchronize());
+}
+
 TEST_F(Modules, DamagedCacheEntriesAreReplaced) {
   namespace fs = std::filesystem;
   std::string log;

@@ -7,6 +7,7 @@
 #include "base/plugin.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "softdev/run/compile_guard.h"
 
 namespace td::softdev {
 
@@ -76,7 +77,7 @@ std::string write_reply(const LowerReply& reply) {
           kernel.width, std::uint32_t{kernel.has_barrier}, kernel.max_threads,
           static_cast<std::uint32_t>(kernel.fairness_in_rows),
           static_cast<std::uint32_t>(kernel.fairness), kernel.thread_stack_bytes,
-          std::uint32_t{kernel.recursive}})
+          std::uint32_t{kernel.recursive}, kernel.quick_size})
       out.number(value);
   }
   out.number(reply.globals.size());
@@ -131,6 +132,7 @@ bool read_reply(std::string_view bytes, LowerReply* reply) {
     kernel.fairness = static_cast<Fairness>(small());
     kernel.thread_stack_bytes = small();
     kernel.recursive = small() != 0;
+    kernel.quick_size = small();
     reply->kernels.push_back(std::move(kernel));
   }
   for (std::uint64_t globals = in.number(); globals > 0 && in.ok(); --globals) {
@@ -153,16 +155,51 @@ bool read_reply(std::string_view bytes, LowerReply* reply) {
   return reply->ok;
 }
 
-CUresult lower_image(const LowerRequest& request, LowerReply* reply, std::string* log) {
-  static const base::DiskCache& cache = *new base::DiskCache("object");
+namespace {
+
+base::Hash128 key_of(const LowerRequest& request, int optimize) {
   base::Hasher hasher;
   hasher.add(request.bitcode).add(processor_key());
-  hasher.add(static_cast<std::uint64_t>(request.optimize)).add(request.kernel);
+  hasher.add(static_cast<std::uint64_t>(optimize)).add(request.kernel);
   for (std::uint32_t size : request.block) hasher.add(static_cast<std::uint64_t>(size));
   hasher.add(static_cast<std::uint64_t>(request.width)).add(base::kVersion);
   hasher.add(static_cast<std::uint64_t>(base::kCacheFormat)).add(base::cc_plugin_stamp());
-  base::Hash128 key = hasher.finish();
-  if (auto stored = cache.load(key); stored && read_reply(*stored, reply)) return CUDA_SUCCESS;
+  return hasher.finish();
+}
+
+// False when the compiler has crashed, and has crashed again when it was told to be careful.
+bool lower_safely(LowerFunction lower, const LowerRequest& request, LowerReply* reply) {
+  struct Call {
+    LowerFunction lower;
+    LowerRequest request;
+    LowerReply reply;
+  };
+  for (bool careful : {false, true}) {
+    auto* call = new Call{lower, request, {}};
+    call->request.careful = careful;
+    // A crash leaves the call as it is: half of a reply is nothing that could be destroyed.
+    if (!survives(
+            [](void* argument) {
+              auto* call = static_cast<Call*>(argument);
+              call->lower(call->request, call->reply);
+            },
+            call))
+      continue;
+    *reply = std::move(call->reply);
+    delete call;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+CUresult lower_image(const LowerRequest& request, LowerReply* reply, std::string* log) {
+  static const base::DiskCache& cache = *new base::DiskCache("object");
+  // The best that there is.
+  for (int optimize = 2; optimize >= request.optimize; optimize -= 2)
+    if (auto stored = cache.load(key_of(request, optimize)); stored && read_reply(*stored, reply))
+      return CUDA_SUCCESS;
 
   std::string why;
   auto lower = reinterpret_cast<LowerFunction>(base::cc_plugin_symbol("td_cc_lower", &why));
@@ -171,13 +208,19 @@ CUresult lower_image(const LowerRequest& request, LowerReply* reply, std::string
                      "; build Treadle with LLVM 19, or set TREADLE_CC to its libtreadle_cc.so");
     return CUDA_ERROR_FILE_NOT_FOUND;
   }
-  *reply = {};
-  lower(request, *reply);
+  if (!lower_safely(lower, request, reply)) {
+    *log =
+        "the compiler crashed on this kernel, also with its simplest code generator; a smaller "
+        "kernel may help";
+    return CUDA_ERROR_INVALID_IMAGE;
+  }
   if (!reply->ok) {
     *log = reply->error;
     return CUDA_ERROR_NOT_SUPPORTED;
   }
-  cache.store(key, write_reply(*reply));
+  bool quick = false;
+  for (const LoweredKernel& kernel : reply->kernels) quick |= kernel.quick_size != 0;
+  cache.store(key_of(request, quick ? 0 : 2), write_reply(*reply));
   return CUDA_SUCCESS;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "softdev/jit/code_space.h"
+#include "softdev/run/compile_guard.h"
 #include "softdev/run/fork.h"
 #include "softdev/run/memory.h"
 #include "softdev/run/no_sanitize.h"
@@ -93,6 +94,7 @@ TD_ON_WARP_STACK void on_fault(int signal, siginfo_t* info, void* raw_context) {
   bool overflow =
       recovery && signal != SIGFPE && signal != SIGILL && executor->in_stack_guard(address);
   if (!recovery || !(code_space_holds(pc) || in_runtime_text(pc) || wild_jump || overflow)) {
+    if (info->si_code > 0) leave_crashed_work();
     chain(signal, info, raw_context);
     return;
   }

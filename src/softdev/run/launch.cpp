@@ -34,8 +34,9 @@ class LaunchOp final : public Op {
       : Op(Kind::work, *function->module->context), function_(*function) {
     const LoweredKernel& info = function->info;
     fairness_ = fairness_of(info, shape);
+    code_ = {function->warp, function->block, info.stack_bytes};
     if (function->special && fairness_ == Fairness::none)
-      special_ = function->special->find(shape.grid, shape.block);
+      if (auto* special = function->special->find(shape.grid, shape.block)) code_ = *special;
     unsigned char* to = inline_params_;
     if (info.param_bytes > kInlineParams) {
       large_params_ = std::make_unique<unsigned char[]>(info.param_bytes);
@@ -69,10 +70,9 @@ class LaunchOp final : public Op {
   void run(Executor* executor, std::uint64_t begin, std::uint64_t end) override {
     ensure_alternate_stack();
     if (fairness_ != Fairness::none) return run_fair(*executor, begin, end);
-    bool coroutines = !function_.block && frame_.threads > kWarpSize;
-    std::uint32_t stack_bytes = special_ ? special_->stack_bytes : function_.info.stack_bytes;
+    bool coroutines = !code_.block && frame_.threads > kWarpSize;
     if (const char* problem =
-            executor->reserve_stacks(stack_bytes + recursion_bytes(), coroutines)) {
+            executor->reserve_stacks(code_.stack_bytes + recursion_bytes(), coroutines)) {
       fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, problem);
       return;
     }
@@ -180,18 +180,16 @@ class LaunchOp final : public Op {
   }
 
   TD_ON_WARP_STACK void run_block(Executor& executor, BlockFrame& frame) const {
-    if (special_) {
-      special_->block(&frame);
-    } else if (function_.block) {
-      function_.block(&frame);
+    if (code_.block) {
+      code_.block(&frame);
     } else if (frame_.threads <= kWarpSize) {
-      executor.run_single_warp(function_.warp);
+      executor.run_single_warp(code_.warp);
     } else {
-      executor.run_warps(function_.warp, frame_.threads);
+      executor.run_warps(code_.warp, frame_.threads);
     }
   }
 
-  const SpecialCode* special_ = nullptr;
+  KernelCode code_;
   Fairness fairness_ = Fairness::none;
   std::unique_ptr<GridBarrier> grid_barrier_;
   std::atomic<std::uint32_t> resident_{0};

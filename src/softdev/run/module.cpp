@@ -176,6 +176,7 @@ CUresult load_module(Context& context, const void* image, CUmodule* out, std::st
   install_fault_handlers();
   LowerRequest request;
   request.bitcode = bytes;
+  request.optimize = 0;
   LowerReply reply;
   CUresult result = lower_image(request, &reply, log);
   if (result != CUDA_SUCCESS) return result;
@@ -186,8 +187,8 @@ CUresult load_module(Context& context, const void* image, CUmodule* out, std::st
   if (result == CUDA_SUCCESS) result = place_code(reply, module, log);
   auto kept = std::make_shared<const std::string>(bytes);
   for (CUfunction function : module->functions)
-    if (function->block)
-      function->special = std::make_shared<SpecialCodes>(kept, function->info.name);
+    if (function->block || function->info.quick_size)
+      function->special = std::make_shared<SpecialCodes>(kept, function->info);
   if (result != CUDA_SUCCESS) {
     destroy_module(module);
     return result;

@@ -78,6 +78,7 @@ class SpecialMaker {
     running_ = true;
     sigset_t all, before;
     sigfillset(&all);
+    for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigdelset(&all, fault);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
       std::thread([this] { work(); }).detach();
@@ -123,31 +124,56 @@ class SpecialMaker {
   std::atomic<bool> stopping_{false};
 };
 
-const SpecialCode* SpecialCodes::find(const unsigned (&grid)[3], const unsigned (&block)[3]) {
-  if (mode() == Mode::never || !fits_31_bits(grid, block)) return nullptr;
-  std::lock_guard lock(mutex_);
-  Entry* entry = std::find_if(entries_, entries_ + count_, [&](const Entry& candidate) {
-    return std::equal(block, block + 3, candidate.block);
-  });
-  if (entry == entries_ + count_) {
-    if (count_ == most) return nullptr;
-    std::copy(block, block + 3, entry->block);
-    ++count_;
-  }
-  if (const SpecialCode* code = entry->code.load(std::memory_order_acquire)) return code;
-  if (entry->asked) return nullptr;
-  std::uint64_t threads = std::uint64_t{block[0]} * block[1] * block[2];
-  entry->threads += threads * grid[0] * grid[1] * grid[2];
+SpecialCodes::Entry* SpecialCodes::entry_of(const unsigned (&block)[3]) {
+  for (unsigned i = 0; i < count_; ++i)
+    if (std::equal(block, block + 3, entries_[i].block)) return &entries_[i];
+  if (count_ == most) return nullptr;
+  std::copy(block, block + 3, entries_[count_].block);
+  return &entries_[count_++];
+}
+
+// The entry's code; asks for it once `enough` threads have been launched.
+const KernelCode* SpecialCodes::find_in(Entry& entry, std::uint64_t threads, std::uint64_t enough) {
+  if (const KernelCode* code = entry.code.load(std::memory_order_acquire)) return code;
+  if (entry.asked) return nullptr;
+  entry.threads += threads;
   if (mode() == Mode::always) {
-    entry->asked = true;
-    make(*entry);
-    return entry->code.load(std::memory_order_acquire);
+    entry.asked = true;
+    make(entry);
+    return entry.code.load(std::memory_order_acquire);
   }
-  if (entry->threads >= worth_it) {
-    entry->asked = true;
-    SpecialMaker::get().ask(shared_from_this(), *entry);
+  if (entry.threads >= enough) {
+    entry.asked = true;
+    SpecialMaker::get().ask(shared_from_this(), entry);
   }
   return nullptr;
+}
+
+const KernelCode* SpecialCodes::find(const unsigned (&grid)[3], const unsigned (&block)[3]) {
+  if (mode() == Mode::never) return nullptr;
+  std::uint64_t threads =
+      std::uint64_t{grid[0]} * grid[1] * grid[2] * block[0] * block[1] * block[2];
+  // Large kernels take longer to compile, and to run.
+  std::uint64_t enough = worth_it * (1 + quick_size_ / 1000);
+  std::lock_guard lock(mutex_);
+  const KernelCode* code = nullptr;
+  if (Entry* entry = by_block_ && fits_31_bits(grid, block) ? entry_of(block) : nullptr)
+    code = find_in(*entry, threads, enough);
+  if (!code && quick_size_ != 0) code = find_in(all_sizes_, threads, enough / 64);
+  return code;
+}
+
+bool SpecialCodes::place(Entry& entry, const LowerReply& reply, std::string* problem) {
+  entry.object = ElfObject::load(reply.object, problem);
+  if (!entry.object || reply.kernels.size() != 1) return false;
+  const LoweredKernel& kernel = reply.kernels[0];
+  auto find = [&](const std::string& symbol) {
+    return symbol.empty() ? nullptr : entry.object->find(symbol, true);
+  };
+  entry.storage.warp = reinterpret_cast<WarpFunction>(find(kernel.warp_symbol));
+  entry.storage.block = reinterpret_cast<BlockFunction>(find(kernel.block_symbol));
+  entry.storage.stack_bytes = kernel.stack_bytes;
+  return entry.storage.block || (!by_block_ && entry.storage.warp);
 }
 
 // Whatever goes wrong, the code for all block sizes is there.
@@ -158,21 +184,11 @@ void SpecialCodes::make(Entry& entry) {
   std::copy(entry.block, entry.block + 3, request.block);
   LowerReply reply;
   std::string problem;
-  if (lower_image(request, &reply, &problem) == cuda::CUDA_SUCCESS) {
-    entry.storage.object = ElfObject::load(reply.object, &problem);
-    if (entry.storage.object && reply.kernels.size() == 1) {
-      const LoweredKernel& kernel = reply.kernels[0];
-      void* block = kernel.block_symbol.empty()
-                        ? nullptr
-                        : entry.storage.object->find(kernel.block_symbol, true);
-      entry.storage.block = reinterpret_cast<BlockFunction>(block);
-      entry.storage.stack_bytes = kernel.stack_bytes;
-      if (block) return entry.code.store(&entry.storage, std::memory_order_release);
-    }
-  }
+  if (lower_image(request, &reply, &problem) == cuda::CUDA_SUCCESS && place(entry, reply, &problem))
+    return entry.code.store(&entry.storage, std::memory_order_release);
   base::log(base::LogLevel::info,
-            base::cat("no code for kernel ", kernel_, " and blocks of ", entry.block[0], " x ",
-                      entry.block[1], " x ", entry.block[2], ": ", problem));
+            base::cat("no special code for kernel ", kernel_, " and blocks of ", entry.block[0],
+                      " x ", entry.block[1], " x ", entry.block[2], ": ", problem));
 }
 
 }  // namespace td::softdev

@@ -3,7 +3,9 @@
 // Code that knows the block's size has no masks for rows that fill the vectors, no test for indices
 // that wrap around, and loops over warps of known length. It is worth its making only for kernels
 // that run a lot: a block size asks for it once `worth_it` threads have been launched with it.
-// TREADLE_SOFT_SPECIAL=never does without, =always makes it before the first launch.
+// A large kernel that was first compiled in a hurry (LoweredKernel::quick_size) also gets code for
+// all block sizes that is compiled in full. TREADLE_SOFT_SPECIAL=never does without all this,
+// =always makes special code before the first launch.
 #pragma once
 
 #include <atomic>
@@ -14,13 +16,15 @@
 
 #include "softdev/jit/elf_object.h"
 #include "softdev/simt/kernel_abi.h"
+#include "softdev/simt/lower.h"
 
 namespace td::softdev {
 
-struct SpecialCode {
-  BlockFunction block = nullptr;
+// What a launch calls.
+struct KernelCode {
+  WarpFunction warp = nullptr;
+  BlockFunction block = nullptr;  // null for a kernel whose barriers want warps as coroutines
   std::uint32_t stack_bytes = 0;
-  std::unique_ptr<ElfObject> object;
 };
 
 // The special codes of one kernel. Shared with the thread that makes them, which may be at work
@@ -28,11 +32,14 @@ struct SpecialCode {
 class SpecialCodes : public std::enable_shared_from_this<SpecialCodes> {
  public:
   static constexpr unsigned most = 4;  // block sizes
-  SpecialCodes(std::shared_ptr<const std::string> bitcode, std::string kernel)
-      : bitcode_(std::move(bitcode)), kernel_(std::move(kernel)) {}
+  SpecialCodes(std::shared_ptr<const std::string> bitcode, const LoweredKernel& kernel)
+      : bitcode_(std::move(bitcode)),
+        kernel_(kernel.name),
+        quick_size_(kernel.quick_size),
+        by_block_(!kernel.block_symbol.empty()) {}
 
   // For a launch that is about to happen: null where there is none (yet).
-  const SpecialCode* find(const unsigned (&grid)[3], const unsigned (&block)[3]);
+  const KernelCode* find(const unsigned (&grid)[3], const unsigned (&block)[3]);
 
  private:
   friend class SpecialMaker;
@@ -40,16 +47,23 @@ class SpecialCodes : public std::enable_shared_from_this<SpecialCodes> {
     std::uint32_t block[3] = {0, 0, 0};
     std::uint64_t threads = 0;  // launched so far
     bool asked = false;
-    std::atomic<const SpecialCode*> code{nullptr};
-    SpecialCode storage;
+    std::atomic<const KernelCode*> code{nullptr};
+    KernelCode storage;
+    std::unique_ptr<ElfObject> object;
   };
+  const KernelCode* find_in(Entry& entry, std::uint64_t threads, std::uint64_t enough);
+  Entry* entry_of(const unsigned (&block)[3]);
   void make(Entry& entry);
+  bool place(Entry& entry, const LowerReply& reply, std::string* problem);
 
   std::shared_ptr<const std::string> bitcode_;
   std::string kernel_;
+  std::uint32_t quick_size_;
+  bool by_block_;  // there can be code for single block sizes
   std::mutex mutex_;
   unsigned count_ = 0;
   Entry entries_[most];
+  Entry all_sizes_;  // of a kernel that was compiled in a hurry
 };
 
 }  // namespace td::softdev

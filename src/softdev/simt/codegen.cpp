@@ -19,6 +19,7 @@
 
 #include <mutex>
 
+#include "softdev/simt/lane_tests.h"
 #include "softdev/simt/mask_lowering.h"
 #include "softdev/simt/phase_loops.h"
 #include "softdev/simt/phases.h"
@@ -53,6 +54,14 @@ class StackSizes : public DiagnosticHandler {
   std::map<std::string, std::uint64_t>& sizes_;
 };
 
+class LaneTests : public PassInfoMixin<LaneTests> {
+ public:
+  PreservedAnalyses run(Function& function, FunctionAnalysisManager&) {
+    simplify_lane_tests(function);
+    return PreservedAnalyses::none();
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<TargetMachine> host_target(const std::string& cpu, int optimize) {
@@ -81,6 +90,10 @@ bool has_avx2(const TargetMachine& target) {
   return target.getMCSubtargetInfo()->checkFeatures("+avx2,+fma");
 }
 
+bool has_avx512(const TargetMachine& target) {
+  return target.getMCSubtargetInfo()->checkFeatures("+avx512vl,+avx512bw,+avx512dq");
+}
+
 void set_host_attributes(Module& host, const TargetMachine& target) {
   for (Function& function : host) {
     if (function.isDeclaration()) continue;
@@ -98,7 +111,28 @@ void set_host_attributes(Module& host, const TargetMachine& target) {
   }
 }
 
-std::map<std::string, std::uint64_t> optimize_host(Module& host, TargetMachine& target,
+namespace {
+
+FunctionPassManager host_passes(bool quick) {
+  FunctionPassManager passes;
+  passes.addPass(EarlyCSEPass(true));
+  if (!quick) {
+    passes.addPass(InstCombinePass());
+    passes.addPass(LaneTests());
+  }
+  passes.addPass(SimplifyCFGPass());
+  if (!quick) {
+    passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
+    passes.addPass(EarlyCSEPass(true));
+    passes.addPass(InstCombinePass());
+  }
+  passes.addPass(DCEPass());
+  return passes;
+}
+
+}  // namespace
+
+std::map<std::string, std::uint64_t> optimize_host(Module& host, TargetMachine& target, bool quick,
                                                    const StepHook& hook) {
   LoopAnalysisManager loop;
   FunctionAnalysisManager function;
@@ -117,23 +151,15 @@ std::map<std::string, std::uint64_t> optimize_host(Module& host, TargetMachine& 
   std::map<std::string, std::uint64_t> saved;
   for (Function& f : host) {
     if (f.isDeclaration() || !has_phases(f)) continue;
-    auto bytes = split_into_loops(f);
+    auto bytes = quick ? std::nullopt : split_into_loops(f);
     saved[f.getName().str()] = bytes ? *bytes : split_phases(f);
     function.invalidate(f, PreservedAnalyses::none());
     if (bytes) SROAPass(SROAOptions::PreserveCFG).run(f, function);
     function.invalidate(f, PreservedAnalyses::none());
   }
   if (!saved.empty()) hook("phases", host);
-  FunctionPassManager passes;
-  passes.addPass(EarlyCSEPass(true));
-  passes.addPass(InstCombinePass());
-  passes.addPass(SimplifyCFGPass());
-  passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
-  passes.addPass(EarlyCSEPass(true));
-  passes.addPass(InstCombinePass());
-  passes.addPass(DCEPass());
   ModulePassManager all;
-  all.addPass(createModuleToFunctionPassAdaptor(std::move(passes)));
+  all.addPass(createModuleToFunctionPassAdaptor(host_passes(quick)));
   all.run(host, module);
   hook("host_optimized", host);
   if (!target.getMCSubtargetInfo()->checkFeatures("+avx512vl")) lower_masks(host, has_avx2(target));

@@ -15,13 +15,14 @@ namespace td::softdev::simt {
 // x86-64, position independent, small code model. `cpu` "" is this machine with its features.
 // Throws Unsupported.
 std::unique_ptr<llvm::TargetMachine> host_target(const std::string& cpu, int optimize);
+bool has_avx512(const llvm::TargetMachine& target);
 bool has_avx2(const llvm::TargetMachine& target);
 
 // Attributes of every function of the module.
 void set_host_attributes(llvm::Module& host, const llvm::TargetMachine& target);
 // Also splits functions into phases; returns what these save for each warp, by function.
 std::map<std::string, std::uint64_t> optimize_host(llvm::Module& host, llvm::TargetMachine& target,
-                                                   const StepHook& hook);
+                                                   bool quick, const StepHook& hook);
 
 struct ObjectCode {
   std::string bytes;

@@ -23,12 +23,21 @@ Value* WarpEmitter::lane_address(Value* array, Type* element, Value* lane) {
   return b_.CreateInBoundsGEP(element, array, lane);
 }
 
-void WarpEmitter::for_each_lane(const Twine& name, function_ref<void(Value*)> body) {
+void WarpEmitter::for_each_lane(const Twine& name, function_ref<void(Value*)> body, bool straight) {
   Type* bits_type = b_.getInt32Ty();
   Value* start = mask_bits32(mask_);
-  BasicBlock* before = b_.GetInsertBlock();
   BasicBlock* loop = new_block(name + ".lane");
   BasicBlock* done = new_block(name + ".done");
+  if (straight && !compact_) {
+    BasicBlock* every = new_block(name + ".every");
+    BasicBlock* some = new_block(name + ".some");
+    b_.CreateCondBr(all(mask_), every, some);
+    b_.SetInsertPoint(every);
+    for (unsigned l = 0; l < width_; ++l) body(b_.getInt64(l));
+    b_.CreateBr(done);
+    b_.SetInsertPoint(some);
+  }
+  BasicBlock* before = b_.GetInsertBlock();
   b_.CreateBr(loop);
   b_.SetInsertPoint(loop);
   PHINode* left = b_.CreatePHI(bits_type, 2);
@@ -257,7 +266,9 @@ Value* WarpEmitter::emit_atomic(const Instruction& instruction) {
   Value* second = exchange ? lane_array(vector(instruction.getOperand(2)), "atomic.new") : nullptr;
   Value* old = stack_slot(ArrayType::get(type, width_), Align(64), "atomic.old");
   Value* success = stack_slot(ArrayType::get(b_.getInt8Ty(), width_), Align(64), "atomic.success");
-  for_each_lane("atomic", [&](Value* lane) {
+  bool is_short = isa<AtomicRMWInst>(instruction) && instruction.use_empty() &&
+                  space_of(address) == Space::shared;
+  auto step = [&](Value* lane) {
     auto load = [&](Type* t, Value* array) {
       return b_.CreateLoad(t, lane_address(array, t, lane));
     };
@@ -270,7 +281,8 @@ Value* WarpEmitter::emit_atomic(const Instruction& instruction) {
       result = b_.CreateExtractValue(result, 0);
     }
     b_.CreateStore(result, lane_address(old, type, lane));
-  });
+  };
+  for_each_lane("atomic", step, is_short);
   Value* values = b_.CreateAlignedLoad(FixedVectorType::get(type, width_), old, Align(64));
   if (!exchange) return values;
   Value* flags =

@@ -122,6 +122,13 @@ Value* WarpEmitter::gather(Value* pointers, Type* type, Align align, bool is_vol
     });
     return b_.CreateAlignedLoad(result_type, results, Align(64));
   }
+  bool plain =
+      type->isFloatTy() || type->isDoubleTy() || type->isIntegerTy(32) || type->isIntegerTy(64);
+  if (kernel_.has_avx512 && plain && !is_volatile) {
+    auto* result_type = FixedVectorType::get(type, width_);
+    return b_.CreateMaskedGather(result_type, pointers, align, mask_,
+                                 Constant::getNullValue(result_type));
+  }
   pointers = live_pointers(pointers);
   Value* result = PoisonValue::get(FixedVectorType::get(type, width_));
   for (unsigned l = 0; l < width_; ++l) {

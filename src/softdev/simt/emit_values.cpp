@@ -108,7 +108,9 @@ Value* WarpEmitter::vector(const Value* value) {
   if (base->getType()->isPointerTy())
     return b_.CreateGEP(b_.getInt8Ty(), splat(base), lane_constants(b_.getInt64Ty(), shape));
   Constant* lanes = lane_constants(base->getType(), shape);
-  return shape.constant_base ? static_cast<Value*>(lanes) : b_.CreateAdd(splat(base), lanes);
+  if (shape.constant_base) return lanes;
+  return b_.CreateAdd(splat(base), lanes, "", shapes_.never_wraps(value, false),
+                      shapes_.never_wraps(value, true));
 }
 
 void WarpEmitter::emit_instruction(const Instruction& instruction) {
@@ -258,6 +260,13 @@ Value* WarpEmitter::emit_address(const GetElementPtrInst& gep, bool as_vector) {
     Type* wide =
         lanes ? static_cast<Type*>(FixedVectorType::get(b_.getInt64Ty(), width_)) : b_.getInt64Ty();
     value = b_.CreateSExtOrTrunc(value, wide);
+    if (lanes && variable.size() == 1 && scale.isPowerOf2() && scale.ule(8)) {
+      // As elements of that size: the form that gathers scale by themselves.
+      Value* base = operand(pointer, !shapes_.is_uniform(pointer));
+      base = b_.CreateGEP(b_.getInt8Ty(), base, uniform_part);
+      return b_.CreateGEP(b_.getIntNTy(static_cast<unsigned>(scale.getZExtValue()) * 8), base,
+                          value);
+    }
     if (!scale.isOne()) value = b_.CreateMul(value, ConstantInt::get(wide, scale));
     if (!lanes)
       uniform_part = b_.CreateAdd(uniform_part, value);

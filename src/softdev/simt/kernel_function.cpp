@@ -16,20 +16,13 @@
 #include "softdev/simt/phases.h"
 #include "softdev/simt/thread_passes.h"
 #include "softdev/simt/unsupported.h"
+#include "softdev/simt/width.h"
 
 namespace td::softdev::simt {
 
 using namespace llvm;
 
 namespace {
-
-bool uses_thread_y(const Function& kernel) {
-  for (const Instruction& instruction : instructions(kernel))
-    if (auto* call = dyn_cast<CallInst>(&instruction))
-      if (const BuiltinRow* row = find_builtin(*call); row && row->kind == Builtin::thread_y)
-        return true;
-  return false;
-}
 
 class RangeBuilder {
  public:
@@ -75,6 +68,7 @@ class RangeBuilder {
       if (i < 3)
         launch_.thread[i] = is_always_zero(i) ? b_.getInt32(0) : static_cast<Value*>(phis[i]);
     }
+    if (is_always_zero(1) && is_always_zero(2)) launch_.thread[0] = phis[3];
     launch_.first = phis[3];
     PHINode* number = b_.CreatePHI(b_.getInt32Ty(), 2);
     number->addIncoming(b_.getInt32(0), round);
@@ -137,7 +131,7 @@ class RangeBuilder {
 
   // Every warp has W threads of one row.
   bool has_whole_rows() const {
-    return kernel_.has_fixed_block() && kernel_.block[0] % width_ == 0;
+    return width_ == 1 || (kernel_.has_fixed_block() && kernel_.block[0] % width_ == 0);
   }
   // This index of a warp's first thread.
   bool is_always_zero(unsigned axis) const {
@@ -288,45 +282,6 @@ class RangeBuilder {
   LaunchValues launch_;
   Value* pending_ = nullptr;
 };
-
-// A rough count of 32-bit values that are alive in one block: decides how many lanes fit into the
-// registers.
-unsigned register_pressure(const Function& kernel) {
-  unsigned most = 0;
-  for (const BasicBlock& block : kernel) {
-    DenseMap<const Instruction*, unsigned> last_use;
-    unsigned position = 0;
-    for (const Instruction& instruction : block) {
-      ++position;
-      for (const Use& use : instruction.operands())
-        if (auto* value = dyn_cast<Instruction>(use.get()); value && value->getParent() == &block)
-          last_use[value] = position;
-    }
-    SmallVector<unsigned> ends;
-    position = 0;
-    for (const Instruction& instruction : block) {
-      ++position;
-      erase_if(ends, [&](unsigned end) { return end <= position; });
-      if (!instruction.getType()->isFloatingPointTy() || !last_use.count(&instruction)) continue;
-      ends.push_back(last_use[&instruction]);
-      most = std::max<unsigned>(most, ends.size());
-    }
-  }
-  return most;
-}
-
-// As many lanes as the values need registers for, the code stays small with, and rows have threads.
-unsigned choose_width(const KernelContext& kernel) {
-  unsigned size = kernel.thread->getInstructionCount(),
-           pressure = register_pressure(*kernel.thread);
-  unsigned width = size > 400 || pressure > 7 ? 8 : size > 120 || pressure > 3 ? 16 : 32;
-  // A block whose size is not known: rows of two-dimensional ones are often 16 long.
-  unsigned row = kernel.has_fixed_block()        ? kernel.block[0]
-                 : uses_thread_y(*kernel.thread) ? 16
-                                                 : 32;
-  while (width > 8 && width > row) width /= 2;
-  return width;
-}
 
 // void name(BlockFrame*, more…)
 Function* make_function(Module& host, const std::string& name, ArrayRef<Type*> more,

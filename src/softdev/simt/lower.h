@@ -13,12 +13,16 @@ namespace td::softdev {
 
 struct LowerRequest {
   std::string_view bitcode;
-  std::string cpu;   // "" = this machine's CPU and features
-  int optimize = 2;  // code generation level: 0 quick tier, 2 full tier
-  int width = 0;     // lanes per vector: 0 = choose, else 8, 16 or 32
+  std::string cpu;  // "" = this machine's CPU and features
+  // 2: in full. 0: large kernels in a hurry, which takes a third of the time and gives slow code
+  // (LoweredKernel::quick_size).
+  int optimize = 2;
+  int width = 0;  // lanes per vector: 0 = choose, else 1, 8, 16 or 32
   // Barriers by td_rt_barrier (a stack for each warp) even where the block function could run the
   // block in phases.
   bool stackful = false;
+  // The compiler has crashed on this image: narrower vectors and the simplest code generator.
+  bool careful = false;
   // Code for one kernel and one block size (0: for all), launched only on grids that have fewer
   // than 2^31 threads along each axis. Its block function is what counts.
   std::string_view kernel;
@@ -59,6 +63,7 @@ struct LoweredKernel {
   std::uint32_t thread_stack_bytes = 0;  // of a thread function, without recursion
   bool recursive = false;                // needs what CU_LIMIT_STACK_SIZE says besides
   std::uint32_t max_threads = 1024;      // __launch_bounds__
+  std::uint32_t quick_size = 0;          // instructions of a kernel compiled in a hurry
 };
 
 // A __device__ or __constant__ variable: a piece of the module's data segment.

@@ -2,7 +2,10 @@
 // steps. TREADLE_SIMT_DUMP=<folder> writes the IR after each step and checks it;
 // TREADLE_SIMT_TIME=1 prints each step's time.
 #include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Operator.h>
 #include <llvm/IR/Verifier.h>
+#include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/Format.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
@@ -10,8 +13,10 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <mutex>
 
 #include "softdev/simt/codegen.h"
+#include "softdev/simt/fused.h"
 #include "softdev/simt/kernel_function.h"
 #include "softdev/simt/layout.h"
 #include "softdev/simt/lower.h"
@@ -74,23 +79,49 @@ std::unique_ptr<Module> make_host_module(LLVMContext& context, const TargetMachi
 // What a call into SLEEF, libm or the runtime may need below the warp function.
 constexpr std::uint64_t callee_stack = 16 * 1024;
 
+// In a hurry: where the request allows it and it saves something. Not where only the first code is
+// ever run (kernels whose threads wait for one another), and not with -use_fast_math, whose
+// liberties the two code generators would use differently.
+bool in_a_hurry(const LowerRequest& request, ArrayRef<Function*> kernels,
+                const KeptFunctions& kept) {
+  // TREADLE_SIMT_QUICK=1: all kernels, for tests.
+  static const unsigned large = std::getenv("TREADLE_SIMT_QUICK") ? 0 : 300;
+  if (request.optimize != 0) return false;
+  unsigned size = 0;
+  for (Function* kernel : kernels) {
+    Progress progress = find_progress(*kernel, kept);
+    if (progress.in_rows != Fairness::none || progress.elsewhere != Fairness::none) return false;
+    size += kernel->getInstructionCount();
+    for (const Instruction& instruction : instructions(*kernel)) {
+      auto* op = dyn_cast<FPMathOperator>(&instruction);
+      if (op && (op->hasAllowReassoc() || op->hasAllowReciprocal() || op->hasApproxFunc()))
+        return false;
+    }
+  }
+  return size >= large;
+}
+
 // The kernels of a module on their way.
 class Lowering {
  public:
   Lowering(const LowerRequest& request, LowerReply& reply, Module& thread, Module& host,
-           const TargetMachine& target, const KeptFunctions& kept)
+           const TargetMachine& target, const KeptFunctions& kept, bool quick)
       : request_(request),
         reply_(reply),
         thread_(thread),
         host_(host),
         kept_(kept),
         has_avx2_(has_avx2(target)),
+        has_avx512_(has_avx512(target)),
+        quick_(quick),
         data_(lay_out_data(thread, reply)),
         scalar_(host, data_, function_shared_, kept, has_avx2_) {}
 
   void make_code() {
-    for (Function& function : thread_)
+    for (Function& function : thread_) {
+      if (has_avx2_) fuse_products(function);
       if (kept_.holds(&function)) lay_out_shared(function, function_shared_);
+    }
     for (Function* function : data_.functions) scalar_.function(*function);
     std::vector<Function*> kernels = find_kernels(thread_);
     if (!request_.kernel.empty())
@@ -133,6 +164,7 @@ class Lowering {
     kernel.host = &host_;
     kernel.data = &data_;
     kernel.has_avx2 = has_avx2_;
+    kernel.has_avx512 = has_avx512_;
     kernel.shared = function_shared_;
     kernel.scalar = &scalar_;
     lay_out_shared(function, kernel.shared);
@@ -142,6 +174,7 @@ class Lowering {
     result.params = kernel.params;
     result.static_shared = kernel.shared.static_bytes;
     result.max_threads = max_threads(function);
+    result.quick_size = quick_ ? function.getInstructionCount() : 0;
     Progress progress = find_progress(function, kept_);
     result.fairness_in_rows = progress.in_rows;
     result.fairness = progress.elsewhere;
@@ -159,8 +192,9 @@ class Lowering {
     inspect_kernel(kernel);
     kernel.has_barrier |= fair && progress.separate_warps;
     try {
-      functions_.back() = build_kernel(kernel, static_cast<unsigned>(request_.width),
-                                       request_.stackful || (fair && progress.separate_warps));
+      unsigned width = request_.careful ? 8 : static_cast<unsigned>(request_.width);
+      functions_.back() =
+          build_kernel(kernel, width, request_.stackful || (fair && progress.separate_warps));
     } catch (const Unsupported& why) {
       if (std::getenv("TREADLE_SIMT_DUMP"))
         errs() << "simt: " << result.name << " runs as single threads: " << why.what() << "\n";
@@ -179,7 +213,7 @@ class Lowering {
   LowerReply& reply_;
   Module &thread_, &host_;
   const KeptFunctions& kept_;
-  bool has_avx2_;
+  bool has_avx2_, has_avx512_, quick_;
   DataSegment data_;
   SharedLayout function_shared_;
   ScalarCode scalar_;
@@ -195,13 +229,15 @@ void lower(const LowerRequest& request, LowerReply& reply) {
   hook("image", *thread);
   define_semantics(*thread);
   KeptFunctions kept = prepare_threads(*thread, hook);
-  std::unique_ptr<TargetMachine> target = host_target(request.cpu, request.optimize);
+  bool hurry = in_a_hurry(request, find_kernels(*thread), kept);
+  int level = hurry || request.careful ? 0 : request.optimize == 0 ? 2 : request.optimize;
+  std::unique_ptr<TargetMachine> target = host_target(request.cpu, level);
   std::unique_ptr<Module> host = make_host_module(context, *target);
-  Lowering lowering(request, reply, *thread, *host, *target, kept);
+  Lowering lowering(request, reply, *thread, *host, *target, kept, hurry && !request.careful);
   lowering.make_code();
   hook("warp", *host);
   set_host_attributes(*host, *target);
-  auto saved = optimize_host(*host, *target, hook);
+  auto saved = optimize_host(*host, *target, level == 0, hook);
   ObjectCode object = emit_object(*host, *target);
   hook("object", *host);
   lowering.note_stack_sizes(object, saved);
@@ -214,6 +250,14 @@ void lower(const LowerRequest& request, LowerReply& reply) {
 
 extern "C" __attribute__((visibility("default"))) void td_cc_lower(
     const td::softdev::LowerRequest& request, td::softdev::LowerReply& reply) {
+  // What LLVM gives up on is a crash like others: who calls us may survive it and try again.
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::install_fatal_error_handler([](void*, const char* reason, bool) {
+      llvm::errs() << "treadle: LLVM: " << reason << "\n";
+      __builtin_trap();
+    });
+  });
   reply = {};
   try {
     td::softdev::simt::lower(request, reply);

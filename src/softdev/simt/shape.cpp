@@ -340,6 +340,13 @@ bool Shapes::inherently(const Value* value, bool is_signed, unsigned depth,
   return isa<ZExtInst>(instruction) || (is_signed && isa<SExtInst>(instruction));
 }
 
+bool Shapes::never_wraps(const Value* value, bool is_signed) const {
+  Assumptions needed;
+  Shape shape = of(value);
+  return shape.kind == Shape::offset && shape.guards.empty() &&
+         inherently(value, is_signed, 0, needed) && needed.empty();
+}
+
 Shape Shapes::compute_extension(const CastInst& cast) {
   const Value* operand = cast.getOperand(0);
   Shape shape = of(operand);

@@ -75,6 +75,8 @@ class Shapes {
   // Assumptions of the analysis on expressions of launch facts and parameters; to be checked before
   // the code runs.
   const std::vector<NoWrap>& assumptions() const { return assumed_; }
+  // base + lane of this value wraps around in no live lane, whatever the launch.
+  bool never_wraps(const llvm::Value* value, bool is_signed) const;
   // The value is an operand of a guarded one, so that it may be needed anywhere.
   bool is_kept(const llvm::Instruction* value) const { return kept_.count(value); }
 

@@ -36,7 +36,7 @@ struct KernelContext {
   std::vector<ParamLayout> params;
   bool has_barrier = false;
   bool needs_full_warp = false;
-  bool has_avx2 = true;
+  bool has_avx2 = true, has_avx512 = false;
   std::uint32_t local_bytes = 0;
   std::uint32_t block[3] = {0, 0, 0};  // LowerRequest::block
   bool has_fixed_block() const { return block[0] != 0; }
@@ -169,7 +169,10 @@ class WarpEmitter {
   void emit_copy(const llvm::CallInst& call, Builtin kind);
   // Runs `body(lane, builder position)` for each live lane in ascending order; b_ is positioned in
   // the body and after it.
-  void for_each_lane(const llvm::Twine& name, llvm::function_ref<void(llvm::Value*)> body);
+  // `straight`: without a loop where all lanes are alive; the body is short and emits no values of
+  // the block.
+  void for_each_lane(const llvm::Twine& name, llvm::function_ref<void(llvm::Value*)> body,
+                     bool straight = false);
   llvm::Value* lane_array(llvm::Value* vector, const llvm::Twine& name);
   llvm::Value* lane_address(llvm::Value* array, llvm::Type* element, llvm::Value* lane);
 
