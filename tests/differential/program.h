@@ -1,0 +1,126 @@
+// Random small kernels as data: one program is printed as CUDA C++ for a device and run by a scalar
+// interpreter on the host, and the results must agree in every bit (all NaNs count as one).
+//
+// A program has no undefined or unordered behaviour, so CUDA gives it exactly one result: integers
+// wrap, divisors and shift counts are made valid, indices are masked, collectives name exactly the
+// lanes that take part, threads exchange data only across barriers, and atomic operations on one
+// location are all of one commutative kind with their result unused.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace td::differential {
+
+enum class Type : std::uint8_t { i32, u32, i64, u64, f32, f64 };
+inline constexpr int kTypes = 6;
+inline bool is_float(Type type) { return type >= Type::f32; }
+inline bool is_signed(Type type) { return type == Type::i32 || type == Type::i64; }
+inline bool is_wide(Type type) {
+  return type == Type::i64 || type == Type::u64 || type == Type::f64;
+}
+
+// Operands of arithmetic have the type of the result; comparisons give i32 and compare operands of
+// one type; `select` takes an i32 first.
+enum class Op : std::uint8_t {
+  constant,  // value: the bits
+  variable,  // value: its number
+  input,     // args: index (i32); an element of the input, converted as input_value() says
+  local,     // args: index (i32); an element of the thread's array, i32
+  thread,
+  lane,
+  block,
+  threads,
+  parameter,
+  cast,  // float to integer saturates; NaN: 0, the sign bit alone where a side has 64 bits
+  negate,
+  invert,
+  absolute,
+  popcount,
+  leading_zeros,
+  reverse_bits,
+  square_root,
+  floor,
+  truncate,
+  round_even,
+  add,
+  subtract,
+  multiply,
+  divide,
+  remainder,
+  bit_and,
+  bit_or,
+  bit_xor,
+  shift_left,
+  shift_right,
+  minimum,
+  maximum,
+  high_product,
+  less,
+  less_equal,
+  equal,
+  not_equal,
+  select,
+  fused_multiply_add,
+};
+
+struct Expr {
+  Op op = Op::constant;
+  Type type = Type::i32;
+  std::uint64_t value = 0;
+  std::vector<Expr> args;
+};
+
+enum class Kind : std::uint8_t {
+  assign,       // variable = a
+  store_local,  // local[a & 7] = b
+  branch,       // if (a) body else other
+  loop,         // for (variable = 0; variable < (a & 7); ++variable) body
+  leave,        // if (a) break
+  next,         // if (a) continue
+  choose,       // switch (a & 3): body, other, third, none; falls: without break after the first
+  shuffle,      // variable = a of the lane that `mode`, `amount`, `width` and b name
+  vote,         // variable (u32) = ballot … of a, by `mode`
+  exchange,     // shared[thread] = a; barrier; variable = shared[other thread]; barrier
+  count,        // variable (i32) = __syncthreads_count/and/or(a), by `mode`
+  atomic,       // accumulator[mode][a & 7] op= b (u32)
+  exit,         // if (a) write the results and return
+};
+
+struct Stmt {
+  Kind kind = Kind::assign;
+  int variable = 0;
+  int mode = 0, amount = 0, width = 32;
+  bool masked = false;  // branch and loop: the body may hold collectives
+  bool falls = false;
+  Expr a, b;
+  std::vector<Stmt> body, other, third;
+};
+
+inline constexpr int kShuffleModes = 4;  // idx, up, down, xor
+inline constexpr int kVoteModes =
+    9;  // ballot any all match reduce_add reduce_min reduce_max reduce_and reduce_xor
+inline constexpr int kCountModes = 3;
+inline constexpr int kAtomicModes = 6;  // add, min, max, and, or, xor
+inline constexpr int kSlots = 8;        // of the local array and of each accumulator
+inline constexpr int kInputs = 1024;
+
+struct Program {
+  std::uint64_t seed = 0;
+  int threads = 32, blocks = 2, parameter = 0;
+  std::vector<Type> variables;
+  std::vector<Stmt> body;
+  // Variables, then one word that folds the accumulators (0 for threads that left early).
+  int results() const { return static_cast<int>(variables.size()) + 1; }
+};
+
+Program generate(std::uint64_t seed);
+// The kernel `name` and, once for a text, the helpers that all of them use.
+std::string print(const Program& program, const std::string& name);
+std::string preamble();
+// The results of every thread, results() words each. `input` has kInputs words.
+std::vector<std::uint64_t> interpret(const Program& program,
+                                     const std::vector<std::uint64_t>& input);
+
+}  // namespace td::differential
