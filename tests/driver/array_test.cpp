@@ -32,7 +32,8 @@ constexpr ShapeRow kBad[] = {
     {"cube map not square", {16, 8, 6, kFloat, 1, cuda::ARRAY_CUBEMAP}},
     {"cube map of five faces", {16, 16, 5, kFloat, 1, cuda::ARRAY_CUBEMAP}},
     {"too wide", {131073, 0, 0, kFloat, 1, 0}},
-    {"too deep", {16, 16, 16385, kFloat, 1, 0}},
+    {"too deep", {16, 16, 32769, kFloat, 1, 0}},
+    {"too deep for its width", {8193, 1, 16385, kFloat, 1, 0}},
     {"too many layers", {16, 16, 2049, kFloat, 1, cuda::ARRAY_LAYERED}},
 };
 

@@ -144,6 +144,11 @@ TEST_F(Function, AvailableSharedMemory) {
   if (device()->attribute(cuda::COMPUTE_CAPABILITY_MAJOR) != 9) GTEST_SKIP() << "not a Hopper";
   std::size_t bytes = 0;
   ASSERT_EQ(api().cuOccupancyAvailableDynamicSMemPerBlock(&bytes, get("bounded"), 1, 128), 0);
+  EXPECT_EQ(bytes, 49152u) << "what a launch may ask for until the function's limit is raised";
+  ASSERT_EQ(
+      api().cuFuncSetAttribute(get("bounded"), cuda::FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, 232448),
+      0);
+  ASSERT_EQ(api().cuOccupancyAvailableDynamicSMemPerBlock(&bytes, get("bounded"), 1, 128), 0);
   EXPECT_EQ(bytes, 232448u);
   ASSERT_EQ(api().cuOccupancyAvailableDynamicSMemPerBlock(&bytes, get("bounded"), 2, 128), 0);
   EXPECT_EQ(bytes, 233472u / 2 - 1024);

@@ -131,7 +131,7 @@ TEST(PeerOfTwo, Refusals) {
   EXPECT_EQ(api().cuCtxEnablePeerAccess(context, 5), cuda::CUDA_ERROR_INVALID_VALUE);
   EXPECT_NE(api().cuCtxDisablePeerAccess(context), 0);
   int value = 0;
-  EXPECT_EQ(api().cuDeviceCanAccessPeer(nullptr, 0, 0), cuda::CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(api().cuDeviceCanAccessPeer(&value, 0, 0), 0);
   EXPECT_EQ(api().cuDeviceGetP2PAttribute(&value, 2, 0, 0), cuda::CUDA_ERROR_INVALID_DEVICE);
   Buffer a(64), b(64);
   write(a, std::vector<int>(16, 3));
@@ -139,8 +139,16 @@ TEST(PeerOfTwo, Refusals) {
   EXPECT_EQ(read<int>(b, 16), std::vector<int>(16, 3));
   TestStream stream;
   EXPECT_EQ(api().cuMemcpyPeerAsync(a, context, b, context, 64, stream), 0);
-  EXPECT_EQ(api().cuMemcpy3DPeer(nullptr), cuda::CUDA_ERROR_INVALID_VALUE);
-  EXPECT_EQ(api().cuMemcpy3DPeerAsync(nullptr, stream), cuda::CUDA_ERROR_INVALID_VALUE);
+  CUDA_MEMCPY3D_PEER box{};
+  box.srcMemoryType = box.dstMemoryType = cuda::MEMORYTYPE_DEVICE;
+  box.srcDevice = a;
+  box.dstDevice = b;
+  box.srcContext = box.dstContext = context;
+  box.WidthInBytes = 64;
+  box.Height = box.Depth = 1;
+  EXPECT_EQ(api().cuMemcpy3DPeer(&box), 0);
+  EXPECT_EQ(api().cuMemcpy3DPeerAsync(&box, stream), 0);
+  EXPECT_EQ(api().cuStreamSynchronize(stream), 0);
 }
 
 }  // namespace

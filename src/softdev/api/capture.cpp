@@ -89,7 +89,8 @@ CUresult td_soft_cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNo
 
 CUresult td_soft_cuThreadExchangeStreamCaptureMode(int* mode) {
   return guarded_call([&]() -> CUresult {
-    if (!mode || *mode < CAPTURE_GLOBAL || *mode > CAPTURE_RELAXED) return CUDA_ERROR_INVALID_VALUE;
+    // NVIDIA's driver takes any number; an unknown one here is as strict as the default.
+    if (!mode) return CUDA_ERROR_INVALID_VALUE;
     *mode = exchange_capture_mode(*mode);
     return CUDA_SUCCESS;
   });

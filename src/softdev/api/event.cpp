@@ -121,7 +121,7 @@ CUresult td_soft_cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flag
 
 CUresult td_soft_cuEventQuery(CUevent event) {
   return with_event(event, [&](Context& context) -> CUresult {
-    if (is_captured_event(event)) return CUDA_ERROR_CAPTURED_EVENT;
+    if (CUresult error = refuse_captured_event(event)) return error;
     if (CUresult error = refuse_unsafe()) return error;
     Ref<Op> last = record_of(event);
     if (last && !last->done()) return CUDA_ERROR_NOT_READY;
@@ -131,7 +131,7 @@ CUresult td_soft_cuEventQuery(CUevent event) {
 
 CUresult td_soft_cuEventSynchronize(CUevent event) {
   return with_event(event, [&](Context& context) -> CUresult {
-    if (is_captured_event(event)) return CUDA_ERROR_CAPTURED_EVENT;
+    if (CUresult error = refuse_captured_event(event)) return error;
     if (CUresult error = refuse_unsafe()) return error;
     Ref<Op> last = record_of(event);
     if (last) context.wait(*last);

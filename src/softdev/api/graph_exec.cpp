@@ -72,8 +72,7 @@ CUresult set_event(CUevent event, CUevent* to) {
 CUresult launch(CUgraphExec exec, CUstream handle) {
   return in_stream(handle, [&](Context& context, CUstream_st& stream) -> CUresult {
     if (!is_live(exec)) return CUDA_ERROR_INVALID_VALUE;
-    if (is_captured(stream)) return submit(context, stream, GraphWork{graph_of(exec)});
-    if (CUresult error = refuse_implicit(context, stream)) return error;
+    if (CUresult error = refuse_captured(context, stream)) return error;
     return launch_graph(context, exec, stream);
   });
 }

@@ -16,12 +16,13 @@ namespace {
 
 CUresult allocate(CUdeviceptr* address, std::size_t bytes, CUmemoryPool pool, CUstream handle) {
   return in_stream(handle, [&](Context& context, CUstream_st& stream) -> CUresult {
-    if (!address || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+    if (!address) return CUDA_ERROR_INVALID_VALUE;
     CUmemoryPool from = pool ? pool : current_pool(context.device);
     if (!is_live(from)) return CUDA_ERROR_INVALID_VALUE;
     if (CUresult error = refuse_captured(context, stream)) return error;
     std::uintptr_t at = 0;
-    CUresult result = pool_allocate(from, bytes, &at);
+    // NVIDIA's driver gives nothing for no bytes too.
+    CUresult result = bytes ? pool_allocate(from, bytes, &at) : CUDA_SUCCESS;
     if (result == CUDA_SUCCESS) *address = at;
     return result;
   });

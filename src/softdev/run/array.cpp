@@ -42,7 +42,12 @@ bool within_limits(const CUDA_ARRAY3D_DESCRIPTOR& d) {
     return d.Width == d.Height && d.Width <= 32768 &&
            (layered ? d.Depth % 6 == 0 && d.Depth > 0 && d.Depth <= 2046 : d.Depth == 6);
   if (layered) return d.Width <= 32768 && d.Height <= 32768 && d.Depth > 0 && d.Depth <= 2048;
-  if (d.Depth) return d.Height > 0 && d.Width <= 16384 && d.Height <= 16384 && d.Depth <= 16384;
+  if (d.Depth) {
+    // The limits of the device's attributes, or its alternate ones: less wide, but deeper.
+    bool alternate = d.Width <= 8192 && d.Height <= 8192 && d.Depth <= 32768;
+    return d.Height > 0 &&
+           (alternate || (d.Width <= 16384 && d.Height <= 16384 && d.Depth <= 16384));
+  }
   return d.Width <= 131072 && d.Height <= 65536;
 }
 

@@ -219,6 +219,14 @@ bool is_captured_event(CUevent event) {
   return event->capture != nullptr;
 }
 
+CUresult refuse_captured_event(CUevent event) {
+  if (!any_capture()) return CUDA_SUCCESS;
+  std::lock_guard lock(captures().mutex);
+  if (!event->capture) return CUDA_SUCCESS;
+  event->capture->invalidated = true;
+  return CUDA_ERROR_CAPTURED_EVENT;
+}
+
 void forget_captured_event(CUevent event) {
   if (!any_capture()) return;
   std::lock_guard lock(captures().mutex);

@@ -58,6 +58,8 @@ CUresult capture_record(CUstream_st& stream, CUevent event);
 // captured.
 CUresult capture_wait(CUstream_st& stream, CUevent event, bool* handled);
 bool is_captured_event(CUevent event);
+// Asking for such an event's state spoils the capture.
+CUresult refuse_captured_event(CUevent event);
 void forget_captured_event(CUevent event);
 
 // Refuses what is not possible while a stream is captured: `stream` itself is

@@ -229,20 +229,6 @@ CUresult launch_graph(Context& context, CUgraphExec exec, CUstream_st& stream) {
   return CUDA_SUCCESS;
 }
 
-CUgraph graph_of(CUgraphExec exec) {
-  std::lock_guard lock(exec->mutex);
-  CUgraph graph = make_graph();
-  graph->child = true;
-  for (const auto& item : exec->items) {
-    std::vector<CUgraphNode> after;
-    for (std::uint32_t index : item.after) after.push_back(graph->nodes[index]);
-    CUgraphNode node = nullptr;
-    add_node(graph, *item.context, after.data(), after.size(),
-             item.enabled ? item.work : Work(EmptyWork{}), &node);
-  }
-  return graph;
-}
-
 CUgraphExec_st::Item* find_item(CUgraphExec exec, CUgraphNode node) {
   for (auto& item : exec->items)
     if (item.node == node) return &item;

@@ -100,8 +100,6 @@ int type_of(const Work& work);  // CUgraphNodeType
 CUresult instantiate(CUgraph graph, std::uint64_t flags, CUgraphExec* out);
 void destroy_exec(CUgraphExec exec);
 CUresult launch_graph(Context& context, CUgraphExec exec, CUstream_st& stream);
-// What the executable graph does, as a graph: a captured stream keeps it as a child.
-CUgraph graph_of(CUgraphExec exec);
 // The item of a node; null when the executable graph was not made from it.
 CUgraphExec_st::Item* find_item(CUgraphExec exec, CUgraphNode node);
 // Takes over the parameters of a graph of the same shape.
