@@ -125,7 +125,7 @@ constexpr std::uint64_t kBatch = 8;  // programs of one compilation
 TEST(Differential, RandomProgramsGiveTheInterpretersBits) {
   if (!test::device_here()) GTEST_SKIP();
   const std::uint64_t first = setting("TREADLE_DIFFERENTIAL_SEED", 1);
-  const std::uint64_t count = setting("TREADLE_DIFFERENTIAL_PROGRAMS", 64);
+  const std::uint64_t count = setting("TREADLE_DIFFERENTIAL_PROGRAMS", 24);
   int differing = 0;
   for (std::uint64_t seed = first; seed < first + count && differing < 3; seed += kBatch) {
     std::vector<Program> programs;
