@@ -127,7 +127,7 @@ TEST(PeerOfTwo, Refusals) {
   auto here = device();
   CUcontext context = nullptr;
   api().cuCtxGetCurrent(&context);
-  EXPECT_EQ(api().cuCtxEnablePeerAccess(context, 0), cuda::CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_EQ(api().cuCtxEnablePeerAccess(context, 0), cuda::CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
   EXPECT_EQ(api().cuCtxEnablePeerAccess(context, 5), cuda::CUDA_ERROR_INVALID_VALUE);
   EXPECT_NE(api().cuCtxDisablePeerAccess(context), 0);
   int value = 0;

@@ -54,7 +54,7 @@ CUresult td_soft_cuDeviceGetP2PAttribute(int* value, int attribute, CUdevice dev
 CUresult td_soft_cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
   return in_context([&](Context& context) -> CUresult {
     if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
-    if (!is_context(peer) || !peer->active || peer == &context) return CUDA_ERROR_INVALID_CONTEXT;
+    if (!is_context(peer) || !peer->active) return CUDA_ERROR_INVALID_CONTEXT;
     if (peer->device == context.device) return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
     std::lock_guard lock(context.mutex);
     if (std::count(context.peers.begin(), context.peers.end(), peer))

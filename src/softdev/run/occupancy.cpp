@@ -30,7 +30,8 @@ std::uint32_t blocks_per_multiprocessor(const CUfunc_st& function, std::uint32_t
 
 std::size_t shared_for_blocks(const CUfunc_st& function, std::uint32_t blocks) {
   std::size_t each = kSharedPerMultiprocessor / blocks / kSharedGranularity * kSharedGranularity;
-  std::size_t taken = kReservedShared + function.info.static_shared;
+  // What the system keeps of every block's memory is not taken off here (measured on an H200).
+  std::size_t taken = function.info.static_shared;
   std::size_t most = function.max_dynamic_shared;
   return each > taken ? std::min(each - taken, most) : 0;
 }

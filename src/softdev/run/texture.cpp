@@ -232,14 +232,12 @@ CUresult make_texture(Context& context, const CUDA_RESOURCE_DESC& resource,
   return publish(made, out);
 }
 
-// A surface reads and writes the elements of an array that was made for it.
+// A surface reads and writes the elements of an array. As in NVIDIA's driver the array need not
+// have been made with ARRAY_SURFACE_LDST.
 CUresult make_surface(Context& context, const CUDA_RESOURCE_DESC& resource, CUsurfObject* out) {
   if (resource.flags != 0 || resource.resType != RESOURCE_ARRAY) return CUDA_ERROR_INVALID_VALUE;
   TextureObject made;
   if (CUresult error = resolve(resource, &made)) return error;
-  CUarray array = resource.res.array.hArray;
-  unsigned flags = array->mipmap ? array->mipmap->descriptor.Flags : array->descriptor.Flags;
-  if (!(flags & ARRAY_SURFACE_LDST)) return CUDA_ERROR_INVALID_VALUE;
   made.surface = true;
   made.resource = resource;
   made.context = &context;
