@@ -12,7 +12,7 @@
 #include <random>
 #include <sstream>
 
-#include "launch/support.h"
+#include "../launch/support.h"
 #include "program.h"
 
 namespace td::differential {

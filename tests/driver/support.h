@@ -79,6 +79,9 @@ std::vector<T> read(CUdeviceptr address, std::size_t count) {
 template <class T>
 void write(CUdeviceptr address, const std::vector<T>& values) {
   EXPECT_EQ(0, api().cuMemcpyHtoD(address, values.data(), values.size() * sizeof(T)));
+  // From pageable memory the call may return before the data are there, and non-blocking streams
+  // do not wait for them.
+  EXPECT_EQ(0, api().cuStreamSynchronize(nullptr));
 }
 
 // Base of all suites: the device is current.

