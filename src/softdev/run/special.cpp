@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -25,6 +27,11 @@ namespace {
 
 // Some milliseconds of work: less than the making costs.
 constexpr std::uint64_t worth_it = std::uint64_t{1} << 20;
+
+// Kernels of more instructions keep their first code: the full pipeline takes minutes for some.
+constexpr std::uint32_t largest = 20000;
+
+constexpr auto patience = std::chrono::seconds(1);
 
 enum class Mode { never, when_worth_it, always };
 
@@ -46,8 +53,9 @@ bool fits_31_bits(const unsigned (&grid)[3], const unsigned (&block)[3]) {
 
 }  // namespace
 
-// One thread that makes special codes, one after the other. At the end of the process it is waited
-// for: the compiler's own data is destroyed then.
+// One thread that makes special codes, one after the other. The compiler's own data is destroyed at
+// the end of the process, so the compile in progress is waited for; when that takes more than
+// `patience`, the process ends without the handlers that are left (the streams are flushed).
 class SpecialMaker {
  public:
   static SpecialMaker& get() {
@@ -71,7 +79,7 @@ class SpecialMaker {
 
   SpecialMaker() {
     guard_across_fork(busy_, LockRank::context);
-    std::atexit([] { get().end(); });
+    on_exit([](int status, void*) { get().end(status); }, nullptr);
   }
 
   void start_locked() {
@@ -109,9 +117,17 @@ class SpecialMaker {
     }
   }
 
-  void end() {
+  void end(int status) {
     stopping_ = true;
-    std::lock_guard busy(busy_);
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    while (!busy_.try_lock()) {
+      if (std::chrono::steady_clock::now() > deadline) {
+        std::fflush(nullptr);
+        _exit(status);
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    std::lock_guard busy(busy_, std::adopt_lock);
     std::lock_guard lock(mutex_);
     ending_ = true;
     wanted_.notify_one();
@@ -150,7 +166,7 @@ const KernelCode* SpecialCodes::find_in(Entry& entry, std::uint64_t threads, std
 }
 
 const KernelCode* SpecialCodes::find(const unsigned (&grid)[3], const unsigned (&block)[3]) {
-  if (mode() == Mode::never) return nullptr;
+  if (mode() == Mode::never || quick_size_ > largest) return nullptr;
   std::uint64_t threads =
       std::uint64_t{grid[0]} * grid[1] * grid[2] * block[0] * block[1] * block[2];
   // Large kernels take longer to compile, and to run.
