@@ -147,5 +147,14 @@ TEST(Differential, RandomProgramsGiveTheInterpretersBits) {
               static_cast<unsigned long long>(first));
 }
 
+// Programs that once gave wrong results.
+TEST(Differential, ProgramsThatFailedBefore) {
+  if (!test::device_here()) GTEST_SKIP();
+  for (std::uint64_t seed : {508, 2029}) {
+    Program program = generate(seed);
+    if (difference(program)) report(program);
+  }
+}
+
 }  // namespace
 }  // namespace td::differential
