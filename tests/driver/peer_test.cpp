@@ -42,6 +42,7 @@ TEST_F(Peer, DISABLED_Copies) {
   ASSERT_EQ(api().cuMemcpyPeer(there, second_, here, first_, 40000), 0);
   EXPECT_EQ(read<int>(there, 10000), values);
   ASSERT_EQ(api().cuMemsetD8(here, 0, 40000), 0);
+  ASSERT_EQ(api().cuCtxSynchronize(), 0);  // a non-blocking stream does not wait for the fill
   TestStream stream;
   ASSERT_EQ(api().cuMemcpyPeerAsync(here, first_, there, second_, 40000, stream), 0);
   ASSERT_EQ(api().cuStreamSynchronize(stream), 0);
