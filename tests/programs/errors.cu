@@ -1,10 +1,7 @@
 // Errors that pass and errors that stick.
 #include <cstdio>
 
-#define EXPECT(condition)                                                                  \
-  do {                                                                                     \
-    if (!(condition)) return std::printf("%s:%d %s\n", __FILE__, __LINE__, #condition), 1; \
-  } while (0)
+#include "check.h"
 
 __global__ void fine(int* out) { *out = 42; }
 __global__ void outside(int* out) { out[1ll << 40] = 1; }

@@ -4,18 +4,7 @@
 
 #include <cstdio>
 
-#define CHECK(call)                                                                        \
-  do {                                                                                     \
-    cudaError_t error = (call);                                                            \
-    if (error != cudaSuccess) {                                                            \
-      std::printf("%s:%d %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error)); \
-      return 1;                                                                            \
-    }                                                                                      \
-  } while (0)
-#define EXPECT(condition)                                                                  \
-  do {                                                                                     \
-    if (!(condition)) return std::printf("%s:%d %s\n", __FILE__, __LINE__, #condition), 1; \
-  } while (0)
+#include "check.h"
 
 __global__ void multiply(int* data, int by) { data[threadIdx.x] *= by; }
 __global__ void add(int* data, int what) { data[threadIdx.x] += what; }

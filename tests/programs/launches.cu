@@ -5,14 +5,7 @@
 #include <cstdio>
 #include <vector>
 
-#define CHECK(call)                                                                        \
-  do {                                                                                     \
-    cudaError_t error = (call);                                                            \
-    if (error != cudaSuccess) {                                                            \
-      std::printf("%s:%d %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error)); \
-      return 1;                                                                            \
-    }                                                                                      \
-  } while (0)
+#include "check.h"
 
 template <class T>
 __host__ __device__ T blend(T x, T y) {

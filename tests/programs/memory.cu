@@ -4,18 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#define CHECK(call)                                                                        \
-  do {                                                                                     \
-    cudaError_t error = (call);                                                            \
-    if (error != cudaSuccess) {                                                            \
-      std::printf("%s:%d %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error)); \
-      return 1;                                                                            \
-    }                                                                                      \
-  } while (0)
-#define EXPECT(condition)                                                                  \
-  do {                                                                                     \
-    if (!(condition)) return std::printf("%s:%d %s\n", __FILE__, __LINE__, #condition), 1; \
-  } while (0)
+#include "check.h"
 
 __constant__ int table[4];
 __device__ int counter = 5;

@@ -24,31 +24,8 @@ __TD_FN unsigned __match_all_sync(unsigned mask, T value, int* all) {
 }
 
 // ---- minimum and maximum: CUDA's overloads, floating point by fmin and fmax
-#define TD_MINMAX(R, A, B)                                                \
-  __TD_FN constexpr R min(A x, B y) { return (R)x < (R)y ? (R)x : (R)y; } \
-  __TD_FN constexpr R max(A x, B y) { return (R)x < (R)y ? (R)y : (R)x; }
-//        result              operands
-TD_MINMAX(int, int, int)
-TD_MINMAX(unsigned, unsigned, unsigned)
-TD_MINMAX(unsigned, int, unsigned)
-TD_MINMAX(unsigned, unsigned, int)
-TD_MINMAX(long, long, long)
-TD_MINMAX(unsigned long, unsigned long, unsigned long)
-TD_MINMAX(unsigned long, long, unsigned long)
-TD_MINMAX(unsigned long, unsigned long, long)
-TD_MINMAX(long long, long long, long long)
-TD_MINMAX(unsigned long long, unsigned long long, unsigned long long)
-TD_MINMAX(unsigned long long, long long, unsigned long long)
-TD_MINMAX(unsigned long long, unsigned long long, long long)
-#undef TD_MINMAX
-__TD_FN float min(float x, float y) { return fminf(x, y); }
-__TD_FN float max(float x, float y) { return fmaxf(x, y); }
-__TD_FN double min(double x, double y) { return fmin(x, y); }
-__TD_FN double max(double x, double y) { return fmax(x, y); }
-__TD_FN double min(float x, double y) { return fmin((double)x, y); }
-__TD_FN double max(float x, double y) { return fmax((double)x, y); }
-__TD_FN double min(double x, float y) { return fmin(x, (double)y); }
-__TD_FN double max(double x, float y) { return fmax(x, (double)y); }
+#define TD_MINMAX_FN __TD_FN
+#include "td_minmax.h"
 
 // ---- loads and stores with a cache hint: the hint has no effect
 #define TD_LOAD(name)          \

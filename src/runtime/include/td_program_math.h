@@ -25,30 +25,8 @@ unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t sharedBytes =
 }
 
 #define __TD_HOST static inline __attribute__((unused))
-#define TD_HOST_MINMAX(R, A, B)                                             \
-  __TD_HOST constexpr R min(A x, B y) { return (R)x < (R)y ? (R)x : (R)y; } \
-  __TD_HOST constexpr R max(A x, B y) { return (R)x < (R)y ? (R)y : (R)x; }
-TD_HOST_MINMAX(int, int, int)
-TD_HOST_MINMAX(unsigned, unsigned, unsigned)
-TD_HOST_MINMAX(unsigned, int, unsigned)
-TD_HOST_MINMAX(unsigned, unsigned, int)
-TD_HOST_MINMAX(long, long, long)
-TD_HOST_MINMAX(unsigned long, unsigned long, unsigned long)
-TD_HOST_MINMAX(unsigned long, long, unsigned long)
-TD_HOST_MINMAX(unsigned long, unsigned long, long)
-TD_HOST_MINMAX(long long, long long, long long)
-TD_HOST_MINMAX(unsigned long long, unsigned long long, unsigned long long)
-TD_HOST_MINMAX(unsigned long long, long long, unsigned long long)
-TD_HOST_MINMAX(unsigned long long, unsigned long long, long long)
-#undef TD_HOST_MINMAX
-__TD_HOST float min(float x, float y) { return ::fminf(x, y); }
-__TD_HOST float max(float x, float y) { return ::fmaxf(x, y); }
-__TD_HOST double min(double x, double y) { return ::fmin(x, y); }
-__TD_HOST double max(double x, double y) { return ::fmax(x, y); }
-__TD_HOST double min(float x, double y) { return ::fmin((double)x, y); }
-__TD_HOST double max(float x, double y) { return ::fmax((double)x, y); }
-__TD_HOST double min(double x, float y) { return ::fmin(x, (double)y); }
-__TD_HOST double max(double x, float y) { return ::fmax(x, (double)y); }
+#define TD_MINMAX_FN __TD_HOST
+#include "../../compile/include/td_minmax.h"
 
 __TD_HOST double rsqrt(double x) { return 1.0 / ::sqrt(x); }
 __TD_HOST float rsqrtf(float x) { return (float)(1.0 / ::sqrt((double)x)); }

@@ -12,10 +12,7 @@ namespace {
 
 constexpr unsigned kExternal = 1;  // of cuEventRecordWithFlags, cuStreamWaitEvent
 
-bool is_live(CUevent event) {
-  return event && reinterpret_cast<std::uintptr_t>(event) % alignof(CUevent_st) == 0 &&
-         event->alive.load(std::memory_order_acquire);
-}
+bool is_live(CUevent event) { return is_alive(event); }
 
 // An event may be asked about from any context.
 template <class Body>

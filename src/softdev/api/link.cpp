@@ -24,11 +24,6 @@ using namespace td::cuda;
 
 namespace {
 
-HandlePool<CUlinkState_st>& states() {
-  static auto& pool = *new HandlePool<CUlinkState_st>;
-  return pool;
-}
-
 CUresult with_state(CUlinkState state, const auto& body) {
   return in_context([&](Context&) -> CUresult {
     bool living = state && state->alive.load(std::memory_order_acquire);
@@ -59,7 +54,7 @@ CUresult td_soft_cuLinkCreate_v2(unsigned count, CUjit_option* options, void** v
                                  CUlinkState* state) {
   return in_context([&](Context&) -> CUresult {
     if (!state) return CUDA_ERROR_INVALID_VALUE;
-    *state = states().make();
+    *state = handle_pool<CUlinkState_st>().make();
     (*state)->options = JitOptions(count, options, values);
     return CUDA_SUCCESS;
   });
@@ -95,7 +90,7 @@ CUresult td_soft_cuLinkComplete(CUlinkState state, void** image, std::size_t* by
 
 CUresult td_soft_cuLinkDestroy(CUlinkState state) {
   return with_state(state, [&]() -> CUresult {
-    states().recycle(state);
+    handle_pool<CUlinkState_st>().recycle(state);
     return CUDA_SUCCESS;
   });
 }

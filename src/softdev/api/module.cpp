@@ -37,8 +37,7 @@ CUresult load(CUmodule* module, const void* image, const JitOptions& jit) {
 namespace td::softdev {
 
 CUresult resolve_function(Context& context, CUfunction handle, CUfunction* out) {
-  if (!handle || reinterpret_cast<std::uintptr_t>(handle) % alignof(CUfunc_st) != 0)
-    return CUDA_ERROR_INVALID_HANDLE;
+  if (!may_be_read(handle)) return CUDA_ERROR_INVALID_HANDLE;
   auto kernel = reinterpret_cast<CUkernel>(handle);
   if (is_live(kernel)) return kernel_function(context, kernel, out);
   if (!is_live(handle, context)) return CUDA_ERROR_INVALID_HANDLE;

@@ -33,11 +33,6 @@ namespace {
 
 using namespace td::blas;
 
-HandlePool<cublasContext>& handles() {
-  static auto& pool = *new HandlePool<cublasContext>;
-  return pool;
-}
-
 // A half as it lies in memory.
 struct Half {
   std::uint16_t bits;
@@ -221,14 +216,14 @@ cublasStatus_t td_soft_cublasCreate_v2(cublasHandle_t* handle) {
   Context* context = current_context();
   if (!context || context->error != 0 || !OpenBlas::get().problem.empty())
     return CUBLAS_STATUS_NOT_INITIALIZED;
-  *handle = handles().make();
+  *handle = handle_pool<cublasContext>().make();
   (*handle)->context = context;
   return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t td_soft_cublasDestroy_v2(cublasHandle_t handle) {
   if (!is_live(handle)) return CUBLAS_STATUS_NOT_INITIALIZED;
-  handles().recycle(handle);
+  handle_pool<cublasContext>().recycle(handle);
   return CUBLAS_STATUS_SUCCESS;
 }
 

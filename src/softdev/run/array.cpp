@@ -21,14 +21,7 @@ struct Registry {
   std::vector<CUarray> live_arrays;
   std::vector<CUmipmappedArray> live_mipmaps;
 };
-Registry& registry() {
-  static auto& all = *[] {
-    auto* made = new Registry;
-    guard_across_fork(made->mutex, LockRank::context);
-    return made;
-  }();
-  return all;
-}
+Registry& registry() { return guarded_instance<Registry>(); }
 
 template <class Handle>
 void forget(std::vector<Handle>& list, Handle handle) {
@@ -112,13 +105,6 @@ void release(CUarray array) {
   registry().arrays.recycle(array);
 }
 
-template <class Handle>
-bool live(Handle handle) {
-  return handle &&
-         reinterpret_cast<std::uintptr_t>(handle) % alignof(std::remove_pointer_t<Handle>) == 0 &&
-         handle->alive.load(std::memory_order_acquire);
-}
-
 }  // namespace
 
 std::uint32_t channel_bytes(unsigned format) {
@@ -192,8 +178,8 @@ void destroy_mipmapped_array(CUmipmappedArray array) {
   registry().mipmaps.recycle(array);
 }
 
-bool is_live(CUarray array) { return live(array); }
-bool is_live(CUmipmappedArray array) { return live(array); }
+bool is_live(CUarray array) { return is_alive(array); }
+bool is_live(CUmipmappedArray array) { return is_alive(array); }
 
 void destroy_arrays_of(Context& context) {
   std::vector<CUarray> arrays;

@@ -14,14 +14,7 @@ struct Captures {
   std::vector<Capture*> all;
   std::uint64_t last_id = 0;
 };
-Captures& captures() {
-  static auto& instance = *[] {
-    auto* made = new Captures;
-    guard_across_fork(made->mutex, LockRank::context);
-    return made;
-  }();
-  return instance;
-}
+Captures& captures() { return guarded_instance<Captures>(); }
 
 std::atomic<int> running{0};
 thread_local int thread_mode = CAPTURE_GLOBAL;

@@ -16,28 +16,11 @@ namespace td::softdev {
 
 namespace {
 
-HandlePool<CUstream_st>& stream_pool() {
-  static auto& pool = *new HandlePool<CUstream_st>;
-  return pool;
-}
-
-HandlePool<CUevent_st>& event_pool() {
-  static auto& pool = *new HandlePool<CUevent_st>;
-  return pool;
-}
-
 struct LastFault {
   std::mutex mutex;
   std::string text;
 };
-LastFault& last_fault_state() {
-  static auto& state = *[] {
-    auto* made = new LastFault;
-    guard_across_fork(made->mutex, LockRank::print);
-    return made;
-  }();
-  return state;
-}
+LastFault& last_fault_state() { return guarded_instance<LastFault, LockRank::print>(); }
 
 }  // namespace
 
@@ -165,7 +148,7 @@ CUresult CUctx_st::synchronize() {
 }
 
 CUstream CUctx_st::make_stream(unsigned stream_flags, int priority) {
-  CUstream stream = stream_pool().make();
+  CUstream stream = handle_pool<CUstream_st>().make();
   stream->context = this;
   stream->flags = stream_flags;
   stream->id = next_id();
@@ -179,7 +162,7 @@ CUstream CUctx_st::make_stream(unsigned stream_flags, int priority) {
     if (old->queue.destroyed && (!old->queue.last || old->queue.last->done())) {
       streams[i] = streams.back();
       streams.pop_back();
-      stream_pool().recycle(old);
+      handle_pool<CUstream_st>().recycle(old);
     } else {
       ++i;
     }
@@ -196,11 +179,11 @@ void CUctx_st::destroy_stream(CUstream stream) {
     return;
   }
   streams.erase(std::remove(streams.begin(), streams.end(), stream), streams.end());
-  stream_pool().recycle(stream);
+  handle_pool<CUstream_st>().recycle(stream);
 }
 
 CUevent CUctx_st::make_event(unsigned event_flags) {
-  CUevent event = event_pool().make();
+  CUevent event = handle_pool<CUevent_st>().make();
   event->context = this;
   event->flags = event_flags;
   std::lock_guard lock(mutex);
@@ -222,7 +205,7 @@ void CUctx_st::destroy_event(CUevent event) {
     std::lock_guard lock(Scheduler::get().mutex());
     event->record = {};
   }
-  event_pool().recycle(event);
+  handle_pool<CUevent_st>().recycle(event);
 }
 
 CUstream CUctx_st::resolve(CUstream handle) {
@@ -243,8 +226,7 @@ CUstream CUctx_st::resolve(CUstream handle) {
     return own.back().stream;
   }
   if (!handle || handle == td::cuda::STREAM_LEGACY) return &default_stream;
-  if (reinterpret_cast<std::uintptr_t>(handle) % alignof(CUstream_st) != 0) return nullptr;
-  return handle->alive.load(std::memory_order_acquire) ? handle : nullptr;
+  return is_alive(handle) ? handle : nullptr;
 }
 
 void CUctx_st::abandon_captures() {
@@ -274,7 +256,7 @@ void CUctx_st::reset() {
     std::lock_guard lock(Scheduler::get().mutex());
     for (CUstream stream : streams) {
       stream->alive = false;
-      stream_pool().recycle(stream);
+      handle_pool<CUstream_st>().recycle(stream);
     }
     streams.clear();
     default_stream.queue.last = {};
@@ -283,7 +265,7 @@ void CUctx_st::reset() {
       event->record = {};
     }
   }
-  for (CUevent event : old_events) event_pool().recycle(event);
+  for (CUevent event : old_events) handle_pool<CUevent_st>().recycle(event);
   heap.clear();
   destroy_textures_of(*this);
   destroy_arrays_of(*this);

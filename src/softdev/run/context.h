@@ -54,6 +54,21 @@ class HandlePool {
   std::vector<std::unique_ptr<T>> objects_;
   std::vector<T*> free_;
 };
+// The pool of a type.
+template <class T>
+HandlePool<T>& handle_pool() {
+  static auto& pool = *new HandlePool<T>;
+  return pool;
+}
+// Whether a handle that a program gave may be read as its object: pools keep their memory.
+template <class Object>
+bool may_be_read(const Object* handle) {
+  return handle && reinterpret_cast<std::uintptr_t>(handle) % alignof(Object) == 0;
+}
+template <class Object>
+bool is_alive(const Object* handle) {
+  return may_be_read(handle) && handle->alive.load(std::memory_order_acquire);
+}
 
 }  // namespace td::softdev
 

@@ -12,6 +12,16 @@ namespace td::softdev {
 enum class LockRank { context, code, scheduler, handles, heap, memory, print, last = print };
 // The mutex must live for ever. Takes no lock.
 void guard_across_fork(std::mutex& mutex, LockRank rank);
+// The one object of a type: made on first use, lives for ever, and its `mutex` is guarded.
+template <class T, LockRank rank = LockRank::context>
+T& guarded_instance() {
+  static T& instance = *[] {
+    auto* made = new T;
+    guard_across_fork(made->mutex, rank);
+    return made;
+  }();
+  return instance;
+}
 // Called in the child, with all locks held; there is one such function, the scheduler's.
 void on_fork_child(void (*adopt)());
 

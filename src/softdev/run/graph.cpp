@@ -9,19 +9,6 @@ namespace {
 
 using namespace td::cuda;
 
-template <class T>
-HandlePool<T>& pool() {
-  static auto& instance = *new HandlePool<T>;
-  return instance;
-}
-
-template <class Handle>
-bool live(Handle handle) {
-  using Object = std::remove_pointer_t<Handle>;
-  return handle && reinterpret_cast<std::uintptr_t>(handle) % alignof(Object) == 0 &&
-         handle->alive.load(std::memory_order_acquire);
-}
-
 bool has(const std::vector<CUgraphNode>& list, CUgraphNode node) {
   return std::find(list.begin(), list.end(), node) != list.end();
 }
@@ -94,16 +81,16 @@ void note_record(const Work& work, Ref<Op> op) {
 
 }  // namespace
 
-CUgraph make_graph() { return pool<CUgraph_st>().make(); }
+CUgraph make_graph() { return handle_pool<CUgraph_st>().make(); }
 
 void destroy_graph(CUgraph graph) {
   graph->alive = false;
   for (CUgraphNode node : graph->nodes) {
     if (auto* child = std::get_if<GraphWork>(&node->work)) destroy_graph(child->graph);
-    pool<CUgraphNode_st>().recycle(node);
+    handle_pool<CUgraphNode_st>().recycle(node);
   }
   for (CUuserObject object : graph->objects) release_user_object(object, 1);
-  pool<CUgraph_st>().recycle(graph);
+  handle_pool<CUgraph_st>().recycle(graph);
 }
 
 CUgraph clone_graph(CUgraph graph) {
@@ -113,7 +100,7 @@ CUgraph clone_graph(CUgraph graph) {
   retain_objects(copy->objects);
   std::map<CUgraphNode, CUgraphNode> twin;
   for (CUgraphNode node : graph->nodes) {
-    CUgraphNode made = pool<CUgraphNode_st>().make();
+    CUgraphNode made = handle_pool<CUgraphNode_st>().make();
     made->graph = copy;
     made->context = node->context;
     made->work = clone_work(node->work);
@@ -129,10 +116,10 @@ CUgraph clone_graph(CUgraph graph) {
   return copy;
 }
 
-bool is_live(CUgraph graph) { return live(graph); }
-bool is_live(CUgraphNode node) { return live(node); }
-bool is_live(CUgraphExec exec) { return live(exec); }
-bool is_live(CUuserObject object) { return live(object); }
+bool is_live(CUgraph graph) { return is_alive(graph); }
+bool is_live(CUgraphNode node) { return is_alive(node); }
+bool is_live(CUgraphExec exec) { return is_alive(exec); }
+bool is_live(CUuserObject object) { return is_alive(object); }
 
 CUresult add_node(CUgraph graph, Context& context, const CUgraphNode* dependencies,
                   std::size_t count, Work work, CUgraphNode* out) {
@@ -141,7 +128,7 @@ CUresult add_node(CUgraph graph, Context& context, const CUgraphNode* dependenci
     if (!is_live(dependencies[i]) || dependencies[i]->graph != graph ||
         std::find(dependencies, dependencies + i, dependencies[i]) != dependencies + i)
       return CUDA_ERROR_INVALID_VALUE;
-  CUgraphNode node = pool<CUgraphNode_st>().make();
+  CUgraphNode node = handle_pool<CUgraphNode_st>().make();
   node->graph = graph;
   node->context = &context;
   node->work = std::move(work);
@@ -174,7 +161,7 @@ void destroy_node(CUgraphNode node) {
   for (CUgraphNode later : node->dependents) std::erase(later->dependencies, node);
   std::erase(node->graph->nodes, node);
   if (auto* child = std::get_if<GraphWork>(&node->work)) destroy_graph(child->graph);
-  pool<CUgraphNode_st>().recycle(node);
+  handle_pool<CUgraphNode_st>().recycle(node);
 }
 
 int type_of(const Work& work) {
@@ -196,7 +183,7 @@ CUresult instantiate(CUgraph graph, std::uint64_t flags, CUgraphExec* out) {
   Items items;
   std::vector<std::uint32_t> ends;
   if (!flatten(graph, {}, items, &ends)) return CUDA_ERROR_INVALID_VALUE;
-  CUgraphExec exec = pool<CUgraphExec_st>().make();
+  CUgraphExec exec = handle_pool<CUgraphExec_st>().make();
   exec->flags = flags;
   exec->items = std::move(items);
   exec->objects = graph->objects;
@@ -208,7 +195,7 @@ CUresult instantiate(CUgraph graph, std::uint64_t flags, CUgraphExec* out) {
 // What was launched goes on.
 void destroy_exec(CUgraphExec exec) {
   for (CUuserObject object : exec->objects) release_user_object(object, 1);
-  pool<CUgraphExec_st>().recycle(exec);
+  handle_pool<CUgraphExec_st>().recycle(exec);
 }
 
 CUresult launch_graph(Context& context, CUgraphExec exec, CUstream_st& stream) {
@@ -258,7 +245,7 @@ CUresult update_exec(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInf
 }
 
 CUuserObject make_user_object(void* object, CUhostFn destroy, unsigned references) {
-  CUuserObject made = pool<CUuserObject_st>().make();
+  CUuserObject made = handle_pool<CUuserObject_st>().make();
   made->object = object;
   made->destroy = destroy;
   made->references = references;
@@ -269,7 +256,7 @@ void release_user_object(CUuserObject object, unsigned count) {
   if (object->references.fetch_sub(count) != count) return;
   CUhostFn destroy = object->destroy;
   void* data = object->object;
-  pool<CUuserObject_st>().recycle(object);
+  handle_pool<CUuserObject_st>().recycle(object);
   destroy(data);
 }
 

@@ -8,21 +8,6 @@ namespace {
 
 using namespace td::cuda;
 
-HandlePool<CUlib_st>& libraries() {
-  static auto& pool = *new HandlePool<CUlib_st>;
-  return pool;
-}
-HandlePool<CUkern_st>& kernels() {
-  static auto& pool = *new HandlePool<CUkern_st>;
-  return pool;
-}
-
-template <class Handle>
-bool aligned(Handle handle) {
-  using Object = std::remove_pointer_t<Handle>;
-  return handle && reinterpret_cast<std::uintptr_t>(handle) % alignof(Object) == 0;
-}
-
 CUresult load_into(Context& context, CUlibrary library, CUmodule* out, std::string* log) {
   std::lock_guard lock(library->mutex);
   for (auto& loaded : library->loaded) {
@@ -43,16 +28,16 @@ CUresult load_into(Context& context, CUlibrary library, CUmodule* out, std::stri
 }  // namespace
 
 CUresult load_library(Context& context, std::string_view image, CUlibrary* out, std::string* log) {
-  CUlibrary library = libraries().make();
+  CUlibrary library = handle_pool<CUlib_st>().make();
   library->image = image;
   CUmodule module = nullptr;
   CUresult result = load_into(context, library, &module, log);
   if (result != CUDA_SUCCESS) {
-    libraries().recycle(library);
+    handle_pool<CUlib_st>().recycle(library);
     return result;
   }
   for (CUfunction function : module->functions) {
-    CUkernel kernel = kernels().make();
+    CUkernel kernel = handle_pool<CUkern_st>().make();
     kernel->library = library;
     kernel->name = function->info.name;
     library->kernels.push_back(kernel);
@@ -78,8 +63,8 @@ void unload_library(CUlibrary library) {
     }
     destroy_module(loaded.module);
   }
-  for (CUkernel kernel : library->kernels) kernels().recycle(kernel);
-  libraries().recycle(library);
+  for (CUkernel kernel : library->kernels) handle_pool<CUkern_st>().recycle(kernel);
+  handle_pool<CUlib_st>().recycle(library);
 }
 
 CUkernel find_kernel(CUlibrary library, std::string_view name) {
@@ -95,12 +80,10 @@ CUresult kernel_function(Context& context, CUkernel kernel, CUfunction* out) {
   return *out ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-bool is_live(CUlibrary library) {
-  return aligned(library) && library->alive.load(std::memory_order_acquire);
-}
+bool is_live(CUlibrary library) { return is_alive(library); }
 
 bool is_live(CUkernel kernel) {
-  return aligned(kernel) && kernel->tag == HandleTag::kernel &&
+  return may_be_read(kernel) && kernel->tag == HandleTag::kernel &&
          kernel->alive.load(std::memory_order_acquire);
 }
 

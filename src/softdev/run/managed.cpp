@@ -32,14 +32,7 @@ struct Book {
   std::mutex mutex;
   std::map<std::uintptr_t, Pieces> allocations;
 };
-Book& book() {
-  static auto& instance = *[] {
-    auto* made = new Book;
-    guard_across_fork(made->mutex, LockRank::context);
-    return made;
-  }();
-  return instance;
-}
+Book& book() { return guarded_instance<Book>(); }
 
 bool same(CUmemLocation a, CUmemLocation b) { return a.type == b.type && a.id == b.id; }
 

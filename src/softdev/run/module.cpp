@@ -14,12 +14,6 @@ namespace {
 
 using namespace td::cuda;
 
-template <class T>
-HandlePool<T>& pool() {
-  static auto& instance = *new HandlePool<T>;
-  return instance;
-}
-
 constexpr std::uint32_t kWrapperMagic = 0x0b17c0de;
 constexpr std::uint32_t kBitcodeMagic = 0xdec04342;
 constexpr std::uint64_t kMaxImageBytes = std::uint64_t{1} << 30;
@@ -125,7 +119,7 @@ CUresult place_code(const LowerReply& reply, CUmodule module, std::string* log) 
   module->code = ElfObject::load(reply.object, log);
   if (!module->code) return CUDA_ERROR_INVALID_IMAGE;
   for (const LoweredKernel& kernel : reply.kernels) {
-    CUfunction function = pool<CUfunc_st>().make();
+    CUfunction function = handle_pool<CUfunc_st>().make();
     module->functions.push_back(function);
     if (!valid(kernel) || !find_code(kernel, *module->code, function)) {
       *log = base::cat("the code of kernel ", kernel.name, " is damaged");
@@ -180,7 +174,7 @@ CUresult load_module(Context& context, const void* image, CUmodule* out, std::st
   LowerReply reply;
   CUresult result = lower_image(request, &reply, log);
   if (result != CUDA_SUCCESS) return result;
-  CUmodule module = pool<CUmod_st>().make();
+  CUmodule module = handle_pool<CUmod_st>().make();
   module->context = &context;
   module->globals = reply.globals;
   result = place_data(context, reply, module, log);
@@ -201,9 +195,9 @@ CUresult load_module(Context& context, const void* image, CUmodule* out, std::st
 
 void destroy_module(CUmodule module) {
   module->alive = false;
-  for (CUfunction function : module->functions) pool<CUfunc_st>().recycle(function);
+  for (CUfunction function : module->functions) handle_pool<CUfunc_st>().recycle(function);
   release_data(module);
-  pool<CUmod_st>().recycle(module);
+  handle_pool<CUmod_st>().recycle(module);
 }
 
 CUfunction find_function(CUmodule module, std::string_view name) {
@@ -223,14 +217,12 @@ bool find_global(CUmodule module, std::string_view name, CUdeviceptr* address, s
 }
 
 bool is_live(CUfunction function, const Context& context) {
-  return function && reinterpret_cast<std::uintptr_t>(function) % alignof(CUfunc_st) == 0 &&
-         function->tag == HandleTag::function && function->alive.load(std::memory_order_acquire) &&
-         function->module->context == &context;
+  return may_be_read(function) && function->tag == HandleTag::function &&
+         function->alive.load(std::memory_order_acquire) && function->module->context == &context;
 }
 
 bool is_live(CUmodule module, const Context& context) {
-  return module && reinterpret_cast<std::uintptr_t>(module) % alignof(CUmod_st) == 0 &&
-         module->alive.load(std::memory_order_acquire) && module->context == &context;
+  return is_alive(module) && module->context == &context;
 }
 
 }  // namespace td::softdev

@@ -117,10 +117,7 @@ void destroy_pool(CUmemoryPool pool) {
   trim_locked(*pool, 0);
 }
 
-bool is_live(CUmemoryPool pool) {
-  return pool && reinterpret_cast<std::uintptr_t>(pool) % alignof(CUmemPoolHandle_st) == 0 &&
-         pool->alive.load(std::memory_order_acquire);
-}
+bool is_live(CUmemoryPool pool) { return is_alive(pool); }
 
 CUresult pool_allocate(CUmemoryPool pool, std::size_t bytes, std::uintptr_t* address) {
   if (bytes > SIZE_MAX - kGranule) return CUDA_ERROR_OUT_OF_MEMORY;

@@ -47,4 +47,12 @@ const BuiltinRow* find_builtin(const llvm::CallInst& call) {
   return name.starts_with("__td_") ? &math_row : nullptr;
 }
 
+BarrierKind barrier_kind(const BuiltinRow& row) {
+  if (row.kind == Builtin::barrier_arrive) return BarrierKind::arrive;
+  if (row.kind != Builtin::barrier_reduce) return BarrierKind::sync;
+  return row.detail == 0   ? BarrierKind::count
+         : row.detail == 1 ? BarrierKind::all
+                           : BarrierKind::any;
+}
+
 }  // namespace td::softdev::simt

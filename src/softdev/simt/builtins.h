@@ -4,6 +4,8 @@
 
 #include <llvm/IR/Instructions.h>
 
+#include "softdev/simt/kernel_abi.h"
+
 namespace td::softdev::simt {
 
 enum class Builtin {
@@ -75,5 +77,7 @@ struct BuiltinRow {
 
 // The row of a call, nullptr when the function is unknown.
 const BuiltinRow* find_builtin(const llvm::CallInst& call);
+// What the runtime is told of a barrier: of the rows barrier, barrier_reduce and barrier_arrive.
+BarrierKind barrier_kind(const BuiltinRow& row);
 
 }  // namespace td::softdev::simt

@@ -56,25 +56,20 @@ Value* WarpEmitter::emit_fair_barrier(const CallInst& call, const BuiltinRow& ro
                                       Value* arriving) {
   Type *i32 = b_.getInt32Ty(), *pointer = b_.getPtrTy();
   Value *id = b_.getInt32(0), *threads = id, *holding = id;
-  BarrierKind kind = BarrierKind::sync;
   if (row.kind == Builtin::barrier_reduce) {
-    kind = row.detail == 0   ? BarrierKind::count
-           : row.detail == 1 ? BarrierKind::all
-                             : BarrierKind::any;
     Value* holds = vector(call.getArgOperand(0));
     holds = both(mask_, b_.CreateICmpNE(holds, Constant::getNullValue(holds->getType())));
     holding = b_.CreateUnaryIntrinsic(Intrinsic::ctpop, mask_bits32(holds));
   } else {
-    if (row.kind == Builtin::barrier_arrive) kind = BarrierKind::arrive;
     if (row.detail >= 0) id = first_live(call.getArgOperand(static_cast<unsigned>(row.detail)));
     if (call.arg_size() > 1) threads = first_live(call.getArgOperand(1));
   }
   FunctionCallee barrier =
       runtime("td_rt_fair_barrier", i32, {pointer, i32, i32, i32, i32, i32, pointer}, true);
-  return b_.CreateCall(
-      barrier,
-      {launch_.block_frame, id, threads, b_.CreateUnaryIntrinsic(Intrinsic::ctpop, arriving),
-       holding, b_.getInt32(static_cast<unsigned>(kind)), place_text(*kernel_.host, call)});
+  return b_.CreateCall(barrier, {launch_.block_frame, id, threads,
+                                 b_.CreateUnaryIntrinsic(Intrinsic::ctpop, arriving), holding,
+                                 b_.getInt32(static_cast<unsigned>(barrier_kind(row))),
+                                 place_text(*kernel_.host, call)});
 }
 
 // In phases, the first warp that goes on behind the barrier of the block waits for the grid.

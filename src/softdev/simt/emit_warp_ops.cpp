@@ -140,44 +140,11 @@ Value* WarpEmitter::emit_ballot(const CallInst& call) {
   return b_.CreateAnd(operand(call.getArgOperand(0), lanes), lanes ? splat(bits) : bits);
 }
 
-// One round for each different value: the first lane left names it, its equals are done.
-Value* WarpEmitter::emit_match_any(const CallInst& call) {
-  Value* members = vector(call.getArgOperand(0));
-  Value* values = b_.CreateFreeze(vector(call.getArgOperand(1)));
-  Type* i32 = b_.getInt32Ty();
-  auto* ints = FixedVectorType::get(i32, width_);
-  Value* start = mask_bits32(mask_);
-  Value* mask = mask_;
-  BasicBlock* before = b_.GetInsertBlock();
-  BasicBlock* loop = new_block("match");
-  BasicBlock* done = new_block("match.done");
-  b_.CreateBr(loop);
-  b_.SetInsertPoint(loop);
-  PHINode* left = b_.CreatePHI(i32, 2);
-  PHINode* found = b_.CreatePHI(ints, 2);
-  left->addIncoming(start, before);
-  found->addIncoming(Constant::getNullValue(ints), before);
-  Value* lane = b_.CreateBinaryIntrinsic(Intrinsic::cttz, left, b_.getTrue());
-  Value* equal = both(mask, b_.CreateICmpEQ(values, splat(b_.CreateExtractElement(values, lane))));
-  Value* bits = mask_bits32(equal);
-  Value* result = b_.CreateSelect(equal, splat(bits), found);
-  Value* rest = b_.CreateAnd(left, b_.CreateNot(bits));
-  left->addIncoming(rest, loop);
-  found->addIncoming(result, loop);
-  b_.CreateCondBr(b_.CreateICmpNE(rest, b_.getInt32(0)), loop, done);
-  b_.SetInsertPoint(done);
-  return b_.CreateAnd(result, members);
-}
-
-// `body` computes one <W x i32> for a set of lanes (mask and bits) that named each other. With a
-// member mask that varies it runs once for each set: the first lane left names the next.
-Value* WarpEmitter::for_each_group(const Value* member_mask,
+// `body` computes one <W x i32> for the live lanes (mask and bits) with one value of `keys`. One
+// round for each different value: the first lane left names it, its equals are done.
+Value* WarpEmitter::for_each_value(Value* keys,
                                    function_ref<Value*(Value* mask, Value* bits)> body) {
-  if (shapes_.is_uniform(member_mask)) {
-    Value* bits = b_.CreateAnd(scalar(member_mask), mask_bits32(mask_));
-    return body(both(mask_, b_.CreateBitCast(scalar(member_mask), mask_type())), bits);
-  }
-  Value* members = b_.CreateFreeze(vector(member_mask));
+  keys = b_.CreateFreeze(keys);
   Type* i32 = b_.getInt32Ty();
   auto* ints = FixedVectorType::get(i32, width_);
   Value* start = mask_bits32(mask_);
@@ -192,16 +159,33 @@ Value* WarpEmitter::for_each_group(const Value* member_mask,
   left->addIncoming(start, before);
   found->addIncoming(Constant::getNullValue(ints), before);
   Value* lane = b_.CreateBinaryIntrinsic(Intrinsic::cttz, left, b_.getTrue());
-  Value* named = b_.CreateExtractElement(members, lane);
-  Value* group = both(alive, b_.CreateICmpEQ(members, splat(named)));
-  Value* bits = mask_bits32(group);
-  Value* result = b_.CreateSelect(group, body(group, bits), found);
+  Value* equal = both(alive, b_.CreateICmpEQ(keys, splat(b_.CreateExtractElement(keys, lane))));
+  Value* bits = mask_bits32(equal);
+  Value* result = b_.CreateSelect(equal, body(equal, bits), found);
   Value* rest = b_.CreateAnd(left, b_.CreateNot(bits));
   left->addIncoming(rest, b_.GetInsertBlock());
   found->addIncoming(result, b_.GetInsertBlock());
   b_.CreateCondBr(b_.CreateICmpNE(rest, b_.getInt32(0)), loop, done);
   b_.SetInsertPoint(done);
   return result;
+}
+
+Value* WarpEmitter::emit_match_any(const CallInst& call) {
+  Value* members = vector(call.getArgOperand(0));
+  Value* equal = for_each_value(vector(call.getArgOperand(1)),
+                                [&](Value*, Value* bits) { return splat(bits); });
+  return b_.CreateAnd(equal, members);
+}
+
+// `body` computes one <W x i32> for a set of lanes (mask and bits) that named each other. With a
+// member mask that varies it runs once for each set.
+Value* WarpEmitter::for_each_group(const Value* member_mask,
+                                   function_ref<Value*(Value* mask, Value* bits)> body) {
+  if (shapes_.is_uniform(member_mask)) {
+    Value* bits = b_.CreateAnd(scalar(member_mask), mask_bits32(mask_));
+    return body(both(mask_, b_.CreateBitCast(scalar(member_mask), mask_type())), bits);
+  }
+  return for_each_value(vector(member_mask), body);
 }
 
 Value* WarpEmitter::emit_match_all(const CallInst& call) {

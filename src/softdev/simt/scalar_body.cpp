@@ -352,22 +352,18 @@ Value* ScalarBody::math(CallInst& call) {
 Value* ScalarBody::barrier(CallInst& call, const BuiltinRow& row) {
   Type* i32 = b_.getInt32Ty();
   Value *id = b_.getInt32(0), *threads = id, *holds = id;
-  BarrierKind kind = BarrierKind::sync;
   if (row.kind == Builtin::barrier_reduce) {
-    kind = row.detail == 0   ? BarrierKind::count
-           : row.detail == 1 ? BarrierKind::all
-                             : BarrierKind::any;
     Value* predicate = call.getArgOperand(0);
     holds = b_.CreateZExt(b_.CreateICmpNE(predicate, Constant::getNullValue(predicate->getType())),
                           i32);
   } else {
-    if (row.kind == Builtin::barrier_arrive) kind = BarrierKind::arrive;
     if (row.detail >= 0) id = call.getArgOperand(static_cast<unsigned>(row.detail));
     if (call.arg_size() > 1) threads = call.getArgOperand(1);
   }
   return runtime("td_rt_fair_barrier", i32,
                  {block_, id, threads, b_.getInt32(1), holds,
-                  b_.getInt32(static_cast<unsigned>(kind)), place_text(*host_.getParent(), call)});
+                  b_.getInt32(static_cast<unsigned>(barrier_kind(row))),
+                  place_text(*host_.getParent(), call)});
 }
 
 namespace {

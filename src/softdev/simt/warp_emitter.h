@@ -225,6 +225,9 @@ class WarpEmitter {
   llvm::Value* emit_shuffle(const llvm::CallInst& call, int mode, llvm::Value** in_range);
   llvm::Value* emit_vote(const llvm::CallInst& call, int mode);
   llvm::Value* emit_ballot(const llvm::CallInst& call);
+  llvm::Value* for_each_value(
+      llvm::Value* keys,
+      llvm::function_ref<llvm::Value*(llvm::Value* mask, llvm::Value* bits)> body);
   llvm::Value* for_each_group(
       const llvm::Value* member_mask,
       llvm::function_ref<llvm::Value*(llvm::Value* mask, llvm::Value* bits)> body);
