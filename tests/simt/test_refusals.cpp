@@ -9,6 +9,9 @@
 namespace simt_test {
 namespace {
 
+class Checks : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Simt, Checks, testing::ValuesIn(widths));
+
 class Arrivals : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Simt, Arrivals, testing::ValuesIn(barrier_modes));
 
@@ -36,6 +39,47 @@ TEST(Simt, RefusalsNameTheLine) {
   td_cc_lower(request, reply);
   EXPECT_FALSE(reply.ok);
   EXPECT_NE(reply.error.find("cannot be read"), std::string::npos) << reply.error;
+}
+
+// A check that holds ends nothing, wherever it stands.
+TEST_P(Checks, InLoopsThatHold) {
+  Program program(R"(
+    extern "C" __global__ void run(const int* in, int* out, int n) {
+      int i = threadIdx.x, sum = 0;
+      for (int k = 0; k < n; ++k) {
+        if (in[(i + k) % 64] < 0) __assertfail("in >= 0", "some.cu", 5, "run", 1);
+        if (in[i] > 1000 + k) __builtin_trap();
+        sum += in[(i + k) % 64];
+      }
+      out[i] = sum;
+    }
+    extern "C" __global__ void one(const int* in, int* out, int n) {
+      int i = threadIdx.x, sum = 0;
+      for (int k = 0; k < n; ++k) {
+        if (in[i] < 0) __assertfail("in >= 0", "some.cu", 9, "one", 1);
+        sum = sum * 3 + 1;
+      }
+      out[i] = sum;
+    })",
+                  GetParam());
+  std::vector<int> in(64), out(64);
+  for (int i = 0; i < 64; ++i) in[i] = i;
+  Outcome outcome = program.launch("run", {1}, {64}, 0, in.data(), out.data(), 20);
+  EXPECT_EQ(outcome.trap, 0u);
+  EXPECT_EQ(outcome.assertion, "");
+  for (int i = 0; i < 64; ++i) {
+    int sum = 0;
+    for (int k = 0; k < 20; ++k) sum += (i + k) % 64;
+    ASSERT_EQ(out[i], sum) << "thread " << i;
+  }
+  outcome = program.launch("one", {1}, {64}, 0, in.data(), out.data(), 3);
+  EXPECT_EQ(outcome.assertion, "");
+  EXPECT_EQ(out, std::vector<int>(64, 13));
+  in[63] = -1;
+  outcome = program.launch("one", {1}, {64}, 0, in.data(), out.data(), 3);
+  EXPECT_EQ(outcome.assertion, "some.cu:9: in >= 0");
+  outcome = program.launch("run", {1}, {64}, 0, in.data(), out.data(), 20);
+  EXPECT_EQ(outcome.assertion, "some.cu:5: in >= 0");
 }
 
 TEST(Simt, TrapsAssertionsAndOutput) {

@@ -6,6 +6,8 @@
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/IntrinsicInst.h>
 
+#include "softdev/simt/partings.h"
+
 namespace td::softdev::simt {
 
 using namespace llvm;
@@ -35,15 +37,28 @@ BlockUniformity::BlockUniformity(Function& function, const Instruction* dispatch
   cycles.compute(function);
   SSAContext context(&function);
   GenericSyncDependenceAnalysis<SSAContext> sync(context, dominators, cycles);
+  Partings partings(function, dominators);
   const BasicBlock* head = dispatch->getParent();
   ReversePostOrderTraversal<Function*> order(&function);
   SmallPtrSet<const BasicBlock*, 8> split;
   for (const PHINode& phi : head->phis()) varying_.insert(&phi);
   bool changed = true;
   auto add = [&](const Value& value) { changed |= varying_.insert(&value).second; };
+  auto add_phis = [&](const BasicBlock& block) {
+    for (const PHINode& phi : block.phis()) add(phi);
+  };
+  // Warps leave the cycle in different iterations: its values differ behind it.
+  auto add_results = [&](const CycleInfo::CycleT& cycle) {
+    for (const BasicBlock* member : cycle.blocks())
+      for (const Instruction& instruction : *member)
+        if (any_of(instruction.users(), [&](const User* user) {
+              return !cycle.contains(cast<Instruction>(user)->getParent());
+            }))
+          add(instruction);
+  };
   while (changed) {
     changed = false;
-    for (const BasicBlock* block : order) {
+    for (BasicBlock* block : order) {
       if (!dominators.dominates(head, block)) continue;
       for (const Instruction& instruction : *block)
         if (!varying_.count(&instruction) && varies(instruction)) add(instruction);
@@ -52,20 +67,16 @@ BlockUniformity::BlockUniformity(Function& function, const Instruction* dispatch
           !split.insert(block).second)
         continue;
       const auto& effect = sync.getJoinBlocks(block);
-      for (const BasicBlock* join : effect.JoinDivBlocks)
-        for (const PHINode& phi : join->phis()) add(phi);
-      // Warps leave the cycle in different iterations: its values differ behind it.
+      for (const BasicBlock* join : effect.JoinDivBlocks) add_phis(*join);
+      for (const BasicBlock* meeting : partings.meetings(block)) add_phis(*meeting);
+      const BasicBlock* meets = partings.end(block);
+      for (const auto* cycle = cycles.getCycle(block); cycle; cycle = cycle->getParentCycle())
+        if (!meets || !cycle->contains(meets)) add_results(*cycle);
       for (const BasicBlock* exit : effect.CycleDivBlocks) {
         const auto* cycle = cycles.getCycle(block);
         while (cycle && cycle->getParentCycle() && !cycle->getParentCycle()->contains(exit))
           cycle = cycle->getParentCycle();
-        if (!cycle || cycle->contains(exit)) continue;
-        for (const BasicBlock* member : cycle->blocks())
-          for (const Instruction& instruction : *member)
-            if (any_of(instruction.users(), [&](const User* user) {
-                  return !cycle->contains(cast<Instruction>(user)->getParent());
-                }))
-              add(instruction);
+        if (cycle && !cycle->contains(exit)) add_results(*cycle);
       }
       changed = true;
     }

@@ -2,7 +2,9 @@
 
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/CFG.h>
+#include <llvm/IR/Instructions.h>
 
+#include <algorithm>
 #include <functional>
 
 namespace td::softdev::simt {
@@ -16,7 +18,18 @@ ControlPlan::ControlPlan(Function& kernel, const Shapes& shapes, DominatorTree& 
   find_owners();
 }
 
+void ControlPlan::find_returning(Function& kernel) {
+  SmallVector<const BasicBlock*> work;
+  for (const BasicBlock& block : kernel)
+    if (isa<ReturnInst>(block.getTerminator())) work.push_back(&block);
+  while (!work.empty()) {
+    const BasicBlock* block = work.pop_back_val();
+    if (returning_.insert(block).second) work.append(pred_begin(block), pred_end(block));
+  }
+}
+
 void ControlPlan::arrange(Function& kernel) {
+  find_returning(kernel);
   arrange_level(nullptr, &kernel.getEntryBlock());
   for (unsigned i = 0; i < order_.size(); ++i) position_[order_[i]] = i;
 }
@@ -51,6 +64,8 @@ void ControlPlan::arrange_level(const Loop* loop, const BasicBlock* start) {
     if (!seen.insert(node).second) return;
     // Visited last comes first in the order: keep the first successor right after its branch.
     auto next = successors_of(node);
+    std::stable_partition(next.begin(), next.end(),
+                          [&](const BasicBlock* to) { return !returning_.count(to); });
     for (auto it = next.rbegin(); it != next.rend(); ++it) visit(*it);
     post.push_back(node);
   };

@@ -2,13 +2,15 @@
 //
 // Blocks are put in a topological order in which every loop is contiguous and its latch comes last.
 // Emission walks this order; a block that lanes still have to visit, while others go elsewhere, is
-// *deferred* and visited in order (emit_body.cpp).
+// *deferred* and visited in order (emit_body.cpp). Ways that end in a trap come before those that
+// return: the end of the order is entered without a look at the mask.
 //
 // Blocks that are reached by the same lanes share one mask: the *mask owner* is the first of them.
 // Only an owner's mask is computed.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
 
@@ -42,6 +44,7 @@ class ControlPlan {
 
  private:
   void arrange(llvm::Function& kernel);
+  void find_returning(llvm::Function& kernel);
   void arrange_level(const llvm::Loop* loop, const llvm::BasicBlock* start);
   void find_owners();
   const llvm::BasicBlock* inherited_owner(const llvm::BasicBlock* block) const;
@@ -50,6 +53,7 @@ class ControlPlan {
   const Shapes& shapes_;
   llvm::DominatorTree& dominators_;
   llvm::LoopInfo& loops_;
+  llvm::SmallPtrSet<const llvm::BasicBlock*, 16> returning_;  // a return can be reached from there
   std::vector<const llvm::BasicBlock*> order_;
   llvm::DenseMap<const llvm::BasicBlock*, unsigned> position_;
   llvm::DenseMap<const llvm::BasicBlock*, const llvm::BasicBlock*> owner_;

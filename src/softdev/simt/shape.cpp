@@ -1,8 +1,5 @@
 #include "softdev/simt/shape.h"
 
-#include <llvm/Analysis/IteratedDominanceFrontier.h>
-#include <llvm/Analysis/PostDominators.h>
-
 #include <llvm/ADT/GenericUniformityImpl.h>
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/Analysis/CycleAnalysis.h>
@@ -13,6 +10,7 @@
 #include <llvm/Support/MathExtras.h>
 
 #include "softdev/simt/builtins.h"
+#include "softdev/simt/partings.h"
 
 namespace td::softdev::simt {
 
@@ -543,31 +541,6 @@ bool Shapes::update(const Instruction& instruction, Shape shape) {
   return true;
 }
 
-namespace {
-
-// Where lanes that a branch has parted meet again: blocks between the branch and its immediate
-// postdominator (inclusive) that two ways lead to. LLVM's SyncDependence misses those behind a loop
-// in one of the ways.
-void add_joins(BasicBlock* branch, DominatorTree& dominators, const BasicBlock* end,
-               SmallPtrSetImpl<const BasicBlock*>& joins) {
-  SmallPtrSet<BasicBlock*, 4> ways(succ_begin(branch), succ_end(branch));
-  SmallPtrSet<const BasicBlock*, 16> between;
-  SmallVector<BasicBlock*, 16> left(ways.begin(), ways.end());
-  while (!left.empty()) {
-    BasicBlock* block = left.pop_back_val();
-    if (block == branch || !between.insert(block).second || block == end) continue;
-    left.append(succ_begin(block), succ_end(block));
-  }
-  ForwardIDFCalculator frontier(dominators);
-  frontier.setDefiningBlocks(ways);
-  SmallVector<BasicBlock*, 8> meetings;
-  frontier.calculate(meetings);
-  for (const BasicBlock* block : meetings)
-    if (between.count(block) && !dominators.dominates(block, branch)) joins.insert(block);
-}
-
-}  // namespace
-
 Shapes::Shapes(Function& kernel, const ThreadLayout& layout, DominatorTree& dominators,
                LoopInfo& loops)
     : layout_(layout), data_(kernel.getParent()->getDataLayout()), loops_(loops) {
@@ -575,7 +548,7 @@ Shapes::Shapes(Function& kernel, const ThreadLayout& layout, DominatorTree& domi
   cycles.compute(kernel);
   SSAContext context(&kernel);
   SyncDependence sync(context, dominators, cycles);
-  PostDominatorTree postdominators(kernel);
+  Partings partings(kernel, dominators);
   ReversePostOrderTraversal<Function*> order(&kernel);
   bool changed = true;
   while (changed) {
@@ -591,9 +564,8 @@ Shapes::Shapes(Function& kernel, const ThreadLayout& layout, DominatorTree& domi
       divergent_blocks_.insert(block);
       const auto& effect = sync.getJoinBlocks(block);
       joins_.insert(effect.JoinDivBlocks.begin(), effect.JoinDivBlocks.end());
-      const auto* after = postdominators.getNode(block)->getIDom();
-      const BasicBlock* end = after ? after->getBlock() : nullptr;
-      add_joins(block, dominators, end, joins_);
+      for (const BasicBlock* meeting : partings.meetings(block)) joins_.insert(meeting);
+      const BasicBlock* end = partings.end(block);
       for (const Loop* loop = loops.getLoopFor(block); loop; loop = loop->getParentLoop())
         if (!end || !loop->contains(end)) divergent_loops_.insert(loop);
       for (const BasicBlock* exit : effect.CycleDivBlocks)
