@@ -258,5 +258,34 @@ TEST_P(Barriers, WarpsOfAnyBlockShape) {
   }
 }
 
+// No __syncwarp between the lanes that write and the one that reads: as on a GPU, a warp that has
+// not parted is in step, however wide the vectors are.
+TEST_P(Barriers, LanesInLockstep) {
+  Program program(R"(
+    extern "C" __global__ void run(int* out) {
+      __shared__ int s[64], first;
+      int t = threadIdx.x;
+      s[t] = t + 1;
+      __syncthreads();
+      if (t < 17) {
+        int sum = 0;
+        for (int i = t; i < 64; i += 17) sum += s[i];
+        s[t] = sum;
+      }
+      if (t == 0) {
+        int sum = 0;
+        for (int i = 0; i < 17; ++i) sum += s[i];
+        out[64] = sum;
+      }
+      if (t == 31) first = 7;
+      out[t] = t < 32 ? first : 7;
+    })",
+                  std::max(GetParam(), 0), GetParam() < 0);
+  std::vector<int> out(65, -1);
+  program.launch("run", {1}, {64}, 0, out.data());
+  EXPECT_EQ(out[64], 64 * 65 / 2);
+  for (int t = 0; t < 64; ++t) ASSERT_EQ(out[t], 7) << t;
+}
+
 }  // namespace
 }  // namespace simt_test

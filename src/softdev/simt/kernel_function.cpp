@@ -13,6 +13,7 @@
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 
+#include "softdev/simt/lockstep.h"
 #include "softdev/simt/phases.h"
 #include "softdev/simt/thread_passes.h"
 #include "softdev/simt/unsupported.h"
@@ -308,6 +309,7 @@ void inspect_kernel(KernelContext& kernel) {
     kernel.has_barrier |= (row->flags & is_barrier) != 0;
     kernel.needs_full_warp |= (row->flags & needs_full_warp) != 0;
   }
+  kernel.needs_full_warp = kernel.needs_full_warp || relies_on_lockstep(*kernel.thread);
 }
 
 namespace {
