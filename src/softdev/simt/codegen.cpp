@@ -24,6 +24,7 @@
 #include "softdev/simt/phase_loops.h"
 #include "softdev/simt/phases.h"
 #include "softdev/simt/unsupported.h"
+#include "softdev/simt/warp_jam.h"
 
 namespace td::softdev::simt {
 
@@ -113,7 +114,7 @@ void set_host_attributes(Module& host, const TargetMachine& target) {
 
 namespace {
 
-FunctionPassManager host_passes(bool quick) {
+FunctionPassManager host_passes(bool quick, unsigned registers) {
   FunctionPassManager passes;
   passes.addPass(EarlyCSEPass(true));
   if (!quick) {
@@ -122,6 +123,7 @@ FunctionPassManager host_passes(bool quick) {
   }
   passes.addPass(SimplifyCFGPass());
   if (!quick) {
+    passes.addPass(WarpJam(registers));
     passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
     passes.addPass(EarlyCSEPass(true));
     passes.addPass(InstCombinePass());
@@ -159,7 +161,7 @@ std::map<std::string, std::uint64_t> optimize_host(Module& host, TargetMachine& 
   }
   if (!saved.empty()) hook("phases", host);
   ModulePassManager all;
-  all.addPass(createModuleToFunctionPassAdaptor(host_passes(quick)));
+  all.addPass(createModuleToFunctionPassAdaptor(host_passes(quick, has_avx512(target) ? 32 : 16)));
   all.run(host, module);
   hook("host_optimized", host);
   if (!target.getMCSubtargetInfo()->checkFeatures("+avx512vl")) lower_masks(host, has_avx2(target));

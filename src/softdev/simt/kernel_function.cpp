@@ -17,6 +17,7 @@
 #include "softdev/simt/phases.h"
 #include "softdev/simt/thread_passes.h"
 #include "softdev/simt/unsupported.h"
+#include "softdev/simt/warp_jam.h"
 #include "softdev/simt/width.h"
 
 namespace td::softdev::simt {
@@ -24,6 +25,8 @@ namespace td::softdev::simt {
 using namespace llvm;
 
 namespace {
+
+constexpr unsigned row_of_pair = 16;  // threads: two such rows are a warp
 
 class RangeBuilder {
  public:
@@ -134,6 +137,16 @@ class RangeBuilder {
   bool has_whole_rows() const {
     return width_ == 1 || (kernel_.has_fixed_block() && kernel_.block[0] % width_ == 0);
   }
+  // Every warp is two rows.
+  bool has_pairs_of_rows() const {
+    return whole_warps_ && kernel_.block[0] == row_of_pair &&
+           kernel_.block[1] % (32 / row_of_pair) == 0;
+  }
+  // How many warps a block has, if all are whole; else 0.
+  unsigned fixed_warps() const {
+    bool whole = kernel_.has_fixed_block() && (has_whole_rows() || has_pairs_of_rows());
+    return whole ? kernel_.fixed_threads() / width_ : 0;
+  }
   // This index of a warp's first thread.
   bool is_always_zero(unsigned axis) const {
     if (!kernel_.has_fixed_block()) return false;
@@ -228,24 +241,23 @@ class RangeBuilder {
     Value *bx = launch_.block_dim[0], *x = launch_.thread[0];
     launch_.lanes =
         b_.CreateBinaryIntrinsic(Intrinsic::umin, b_.CreateSub(end, launch_.first), number(width_));
-    constexpr unsigned length = 16;
-    bool pairs_of_rows = kernel_.block[0] == length && kernel_.block[1] % (32 / length) == 0;
-    if (has_whole_rows() || pairs_of_rows) launch_.lanes = number(width_);
+    if (has_whole_rows() || has_pairs_of_rows()) launch_.lanes = number(width_);
     mark_dispatch();
     if (has_whole_rows())
       return emit_body(layout_of(ThreadLayout::row, 0, false, true), nullptr, nullptr, next);
-    if (pairs_of_rows)
-      return emit_body(layout_of(ThreadLayout::rows, length, false, true), nullptr, nullptr, next);
+    if (has_pairs_of_rows())
+      return emit_body(layout_of(ThreadLayout::rows, row_of_pair, false, true), nullptr, nullptr,
+                       next);
     auto other = [&] { return BasicBlock::Create(function_->getContext(), "layout", function_); };
     Value* in_row = b_.CreateAnd(b_.CreateICmpULE(b_.CreateAdd(x, launch_.lanes), bx),
                                  b_.CreateICmpEQ(b_.CreateAnd(x, number(31)), number(0)));
     emit_body(layout_of(ThreadLayout::row, 0, true, true), other(), in_row, next);
     if (uses_thread_y(*kernel_.thread)) {
-      Value* in_rows = b_.CreateAnd(b_.CreateICmpEQ(bx, number(length)),
+      Value* in_rows = b_.CreateAnd(b_.CreateICmpEQ(bx, number(row_of_pair)),
                                     b_.CreateICmpEQ(launch_.lanes, number(width_)));
       Value* rows_left = b_.CreateSub(launch_.block_dim[1], launch_.thread[1]);
-      in_rows = b_.CreateAnd(in_rows, b_.CreateICmpUGE(rows_left, number(width_ / length)));
-      emit_body(layout_of(ThreadLayout::rows, length, true, true), other(), in_rows, next);
+      in_rows = b_.CreateAnd(in_rows, b_.CreateICmpUGE(rows_left, number(width_ / row_of_pair)));
+      emit_body(layout_of(ThreadLayout::rows, row_of_pair, true, true), other(), in_rows, next);
     }
     emit_body(layout_of(ThreadLayout::linear, 0, true, true), nullptr, nullptr, next);
   }
@@ -270,7 +282,12 @@ class RangeBuilder {
     }
     for (unsigned i = 0; i < 3; ++i) phis[i]->addIncoming(index[i], next);
     phis[3]->addIncoming(first, next);
-    b_.CreateCondBr(b_.CreateICmpULT(first, end), loop, done);
+    BranchInst* back = b_.CreateCondBr(b_.CreateICmpULT(first, end), loop, done);
+    // Local arrays of successive warps share their memory.
+    if (unsigned warps = fixed_warps(); warps > 0 && kernel_.local_bytes == 0) {
+      auto* count = ConstantAsMetadata::get(b_.getInt32(warps));
+      back->setMetadata(warp_loop_metadata, MDNode::get(b_.getContext(), count));
+    }
   }
 
   KernelContext& kernel_;
