@@ -27,6 +27,7 @@ CORPORA = {
     "rodinia": "rodinia",
     "cuda-samples": "cuda_samples",
     "polybench": "polybench",
+    "gpuverify": "gpuverify",
 }
 
 
