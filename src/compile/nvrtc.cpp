@@ -9,6 +9,8 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "compile/compilers.h"
+#include "compile/device_headers.h"
+#include "compile/includes.h"
 #include "compile/nvrtc_signatures.h"
 #include "driver/library_search.h"
 
@@ -47,8 +49,8 @@ struct Nvrtc {
   driver::Library library;
   std::string problem;  // "" when it can be used
   int major = 0, minor = 0;
-  std::vector<int> archs;  // 90 = sm_90, ascending
-  std::string include;     // "-I…" of the CUDA headers beside it, "" when there are none
+  std::vector<int> archs;             // 90 = sm_90, ascending
+  std::vector<std::string> includes;  // "-I…" of the CUDA headers beside it
 
   Nvrtc() {
     library = driver::open_library(kLibraryNames, "libnvrtc-builtins.so", "nvidia-cuda-nvrtc");
@@ -85,7 +87,10 @@ struct Nvrtc {
         places.push_back(std::string(root) + "/include");
     for (const std::string& place : places)
       if (!file_identity(place + "/cuda_fp16.h").empty()) {
-        include = "-I" + place;
+        includes.push_back("-I" + place);
+        // Since CUDA 13 libcu++, which other headers include, has a folder of its own.
+        if (!file_identity(place + "/cccl/cuda/std/version").empty())
+          includes.push_back("-I" + place + "/cccl");
         return;
       }
   }
@@ -103,13 +108,30 @@ std::string identity() {
   return file_identity(file);
 }
 
+// Headers that NVRTC is given as text: ours of cuRAND for a source that wants <curand_kernel.h>
+// where no folder has NVIDIA's (the wheels of NVRTC and the runtime do not).
+struct OwnHeaders {
+  std::vector<const char*> names, texts;
+
+  OwnHeaders(const Source& source, const std::vector<std::string>& options) {
+    if (source.text.find("curand") == std::string::npos) return;
+    for (const std::string& folder : include_folders(options))
+      if (!file_identity(folder + "/curand_kernel.h").empty()) return;
+    for (std::size_t i = 0; i < kCurandHeaderCount; ++i) {
+      names.push_back(kCurandHeaders[i].name.data());
+      texts.push_back(kCurandHeaders[i].text.data());
+    }
+  }
+};
+
 // Owns the program; every call is checked.
 class Compilation {
  public:
-  Compilation(const Nvrtc& api, const Source& source)
+  Compilation(const Nvrtc& api, const Source& source, const OwnHeaders& headers)
       : api_(api), source_(source), text_(marked_text(source)) {
-    check(api.nvrtcCreateProgram(&program_, text_.c_str(), source.options.file_name.c_str(), 0,
-                                 nullptr, nullptr),
+    check(api.nvrtcCreateProgram(&program_, text_.c_str(), source.options.file_name.c_str(),
+                                 static_cast<int>(headers.names.size()), headers.texts.data(),
+                                 headers.names.data()),
           "nvrtcCreateProgram");
   }
   ~Compilation() { api_.nvrtcDestroyProgram(&program_); }
@@ -198,8 +220,8 @@ Image compile_with_nvrtc(const Source& source, const Target& target) {
   if (!given(options, {"-arch", "--gpu-architecture"}))
     options.push_back(arch_option(api, target.compute_capability));
   if (!given(options, {"-std", "--std"})) options.push_back("--std=c++17");
-  if (!api.include.empty()) options.push_back(api.include);
-  return Compilation(api, source).run(options);
+  options.insert(options.end(), api.includes.begin(), api.includes.end());
+  return Compilation(api, source, OwnHeaders(source, options)).run(options);
 }
 
 CompilerInfo info() {

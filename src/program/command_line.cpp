@@ -59,15 +59,15 @@ std::string link_list(CommandLine& line, const std::string& value) {
   return "";
 }
 
-// Libraries of the toolkit: the runtime is ours, and has the driver's place; the others are
-// missing.
+// Libraries of the toolkit: the runtime is ours, and has the driver's place; kernels need nothing
+// of cuRAND's, and <curand.h> refuses the rest of it; the others are missing.
 std::string library(CommandLine& line, const std::string& name) {
-  for (std::string_view ours :
-       {"cudart", "cudart_static", "cuda", "cudadevrt", "nvToolsExt", "culibos"})
+  for (std::string_view ours : {"cudart", "cudart_static", "cuda", "cudadevrt", "curand",
+                                "curand_static", "nvToolsExt", "culibos"})
     if (name == ours) return "";
   for (std::string_view missing :
-       {"cublas", "cublasLt", "cufft", "cufftw", "curand", "cusolver", "cusparse", "nvrtc", "nppc",
-        "nppi", "npps", "nvjpeg", "nccl", "cudnn", "nvgraph"}) {
+       {"cublas", "cublasLt", "cufft", "cufftw", "cusolver", "cusparse", "nvrtc", "nppc", "nppi",
+        "npps", "nvjpeg", "nccl", "cudnn", "nvgraph"}) {
     if (name == missing || name == std::string(missing) + "_static")
       return "lib" + name +
              " is a library of NVIDIA's toolkit, which programs on the software device do not have "

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "compile/cubin_symbols.h"
+#include "driver/library_search.h"
 #include "nvrtc_here.h"
 
 namespace {
@@ -106,6 +107,48 @@ TEST_F(Nvrtc, TheToolkitsOwnHeaders) {
       "extern \"C\" __global__ void k(half* x) { x[0] = __float2half(2.f); }");
   Image image = compile::compile(source, kTarget);
   EXPECT_EQ(image.kernels.at(0).params.at(0).dtype, DType::float16);
+}
+
+const char* const kRandomKernel =
+    "#include <curand_kernel.h>\n"
+    "extern \"C\" __global__ void k(float* x, unsigned* n) {\n"
+    "  curandState a; curandStatePhilox4_32_10_t b; curandStateMRG32k3a c; curandStateSobol32 d;\n"
+    "  curandDirectionVectors32_t vectors = {};\n"
+    "  curand_init(1, 2, 3, &a); curand_init(1, 2, 3, &b); curand_init(1, 2, 3, &c);\n"
+    "  curand_init(vectors, 3, &d);\n"
+    "  x[0] = curand_uniform(&a) + curand_normal(&b) + (float)curand_normal_double(&c)\n"
+    "         + curand_log_normal(&d, 0, 1);\n"
+    "  n[0] = curand_poisson(&b, 100) + curand_poisson4(&b, 9).w + curand_poisson(&d, 9);\n"
+    "}";
+
+TEST_F(Nvrtc, RandomNumbersOfTheToolkit) {
+  SKIP_WITHOUT_NVRTC();
+  EXPECT_EQ(entry_symbols(compile::compile(source_of(kRandomKernel), kTarget).bytes),
+            std::vector<std::string>{"k"});
+}
+
+// A copy of NVRTC with no header beside it, as in its wheel; in a process that has no other open.
+TEST_F(Nvrtc, RandomNumbersNeedNoToolkit) {
+  if (std::getenv("TREADLE_TEST_NVRTC_ALONE")) {
+    SKIP_WITHOUT_NVRTC();
+    EXPECT_EQ(entry_symbols(compile::compile(source_of(kRandomKernel), kTarget).bytes),
+              std::vector<std::string>{"k"});
+    return;
+  }
+  const std::string real = driver::find_library_file({"libnvrtc.so.13", "libnvrtc.so.12"});
+  if (real.empty()) GTEST_SKIP() << "no file of NVRTC is known";
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path(real).parent_path())) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("libnvrtc.so.") || name.starts_with("libnvrtc-builtins.so."))
+      std::filesystem::copy_file(entry.path(), folder_ + "/" + name);
+  }
+  const std::string alone =
+      "env -u CUDA_PATH -u CUDA_HOME TREADLE_TEST_NVRTC_ALONE=1 "
+      "TREADLE_LIBRARY_PATH=" +
+      folder_ + " /proc/" + std::to_string(getpid()) +
+      "/exe --gtest_filter=Nvrtc.RandomNumbersNeedNoToolkit";
+  EXPECT_EQ(std::system(alone.c_str()), 0);
 }
 
 TEST_F(Nvrtc, ErrorsCarryTheUsersFileAndLine) {

@@ -161,7 +161,8 @@ std::string main_text(const ClangRequest& request, const Options& options) {
 const char* prelude_for(const std::string& source) {
   auto mentions = [&](const char* header) { return source.find(header) != std::string::npos; };
   if (mentions("cuda_bf16.h") || mentions("cuda_fp8.h")) return kPreludeBfloatFile;
-  return mentions("cuda_fp16.h") ? kPreludeHalfFile : nullptr;
+  if (mentions("cuda_fp16.h")) return kPreludeHalfFile;
+  return mentions("curand_kernel.h") && !mentions("QUALIFIERS") ? kPreludeRandomFile : nullptr;
 }
 
 void compile_with_clang(const ClangRequest& request, ClangReply& reply) {

@@ -1,6 +1,6 @@
 #include "compile/clang/files.h"
 
-#include "compile/clang/device_headers.h"
+#include "compile/device_headers.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/xxhash.h"
 

@@ -25,6 +25,8 @@ inline constexpr const char* kPreludeHalfFile =
     "/__treadle__/compile/include/treadle_prelude_half.h";
 inline constexpr const char* kPreludeBfloatFile =
     "/__treadle__/compile/include/treadle_prelude_bfloat.h";
+inline constexpr const char* kPreludeRandomFile =
+    "/__treadle__/compile/include/treadle_prelude_random.h";
 
 // Real files beneath an overlay of the embedded device headers; `main` and `pch` (may be null) are
 // added to it.

@@ -1,4 +1,4 @@
-// Our CUDA device headers as text; the definition is generated from src/compile/include by
+// Our CUDA device headers as text; the definitions are generated from src/compile/include by
 // embed.cmake.
 #pragma once
 
@@ -13,6 +13,10 @@ struct DeviceHeader {
 };
 extern const DeviceHeader kDeviceHeaders[];
 extern const std::size_t kDeviceHeaderCount;
+
+// curand_kernel.h and what it includes, for NVRTC.
+extern const DeviceHeader kCurandHeaders[];
+extern const std::size_t kCurandHeaderCount;
 
 // Headers of whole programs (src/runtime/include).
 extern const DeviceHeader kProgramHeaders[];
