@@ -106,6 +106,15 @@ std::string on_off(const std::string& value, bool& out) {
   return "";
 }
 
+// A thread's own default stream is ordered with other streams less than the legacy one, so that the
+// latter does for both.
+std::string default_stream(CommandLine& line, const std::string& value) {
+  if (value == "legacy" || value == "null") return "";
+  if (value != "per-thread") return "known are legacy, null and per-thread";
+  note(line, "--default-stream per-thread: all threads share the legacy default stream");
+  return host(line, "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1");
+}
+
 std::string language(CommandLine& line, const std::string& value) {
   if (value != "cu" && value != "c++" && value != "c") return "known are cu, c++ and c";
   line.inputs.push_back({"", value == "cu" ? "cuda" : value});  // a mark: see take_input
@@ -186,8 +195,7 @@ const OptionRow kOptions[] = {
     {"-expt-extended-lambda", "--expt-extended-lambda",  Value::none,      nullptr},
     {"-extended-lambda", "--extended-lambda",            Value::none,      nullptr},
     {"-default-stream", "--default-stream",              Value::required,
-     [](CommandLine&, const std::string& v) {
-       return v == "legacy" ? std::string() : std::string("only the legacy default stream is supported"); }},
+     default_stream},
     {"-cudart", "--cudart",                              Value::required,  nullptr},
     {"-m64", "--m64",                                    Value::none,      nullptr},
     {"-m", "--machine",                                  Value::required,  nullptr},

@@ -187,6 +187,9 @@ TD_RUNTIME cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
   return cudaSuccess;
 }
 TD_RUNTIME cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
+TD_RUNTIME cudaError_t cudaCtxResetPersistingL2Cache() {
+  return call([] { return api().cuCtxResetPersistingL2Cache(); });
+}
 TD_RUNTIME cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
   if (config == nullptr) return note(cudaErrorInvalidValue);
   *config = cudaSharedMemBankSizeFourByte;

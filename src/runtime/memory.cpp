@@ -7,6 +7,7 @@ using namespace td::cuda;
 namespace {
 
 CUmemoryPool pool_of(cudaMemPool_t pool) { return reinterpret_cast<CUmemoryPool>(pool); }
+CUmemLocation place_of(const cudaMemLocation& location) { return {location.type, location.id}; }
 
 template <class F>
 cudaError_t on_device(int device, F&& function) {
@@ -78,6 +79,19 @@ TD_RUNTIME cudaError_t cudaMemAdvise(const void* address, size_t bytes, cudaMemo
                                      int device) {
   return call([&] { return api().cuMemAdvise_v1(address_of(address), bytes, advice, device); });
 }
+TD_RUNTIME cudaError_t cudaMemPrefetchAsync_v2(const void* address, size_t bytes,
+                                               cudaMemLocation location, unsigned flags,
+                                               cudaStream_t stream) {
+  return call([&] {
+    return api().cuMemPrefetchAsync(address_of(address), bytes, place_of(location), flags,
+                                    stream_of(stream));
+  });
+}
+TD_RUNTIME cudaError_t cudaMemAdvise_v2(const void* address, size_t bytes, cudaMemoryAdvise advice,
+                                        cudaMemLocation location) {
+  return call(
+      [&] { return api().cuMemAdvise(address_of(address), bytes, advice, place_of(location)); });
+}
 TD_RUNTIME cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* address, size_t bytes,
                                                 unsigned flags) {
   return call([&] {
@@ -144,6 +158,33 @@ TD_RUNTIME cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAt
 }
 TD_RUNTIME cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep) {
   return call([&] { return api().cuMemPoolTrimTo(pool_of(pool), keep); });
+}
+
+static_assert(sizeof(cudaMemPoolProps) == sizeof(CUmemPoolProps) &&
+              sizeof(cudaMemAccessDesc) == sizeof(CUmemAccessDesc));
+
+TD_RUNTIME cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
+  return call([&] {
+    return api().cuMemPoolCreate(reinterpret_cast<CUmemoryPool*>(pool),
+                                 reinterpret_cast<const CUmemPoolProps*>(properties));
+  });
+}
+TD_RUNTIME cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
+  return call([&] { return api().cuMemPoolDestroy(pool_of(pool)); });
+}
+TD_RUNTIME cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* access,
+                                            size_t count) {
+  return call([&] {
+    return api().cuMemPoolSetAccess(pool_of(pool), reinterpret_cast<const CUmemAccessDesc*>(access),
+                                    count);
+  });
+}
+TD_RUNTIME cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
+                                            cudaMemLocation* location) {
+  return call([&] {
+    return api().cuMemPoolGetAccess(reinterpret_cast<unsigned*>(flags), pool_of(pool),
+                                    reinterpret_cast<CUmemLocation*>(location));
+  });
 }
 
 TD_RUNTIME cudaError_t cudaMemGetInfo(size_t* available, size_t* total) {

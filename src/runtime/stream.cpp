@@ -42,6 +42,25 @@ TD_RUNTIME cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority)
 TD_RUNTIME cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
   return call([&] { return api().cuStreamGetFlags(stream_of(stream), flags); });
 }
+static_assert(sizeof(cudaLaunchAttributeValue) == sizeof(CUstreamAttrValue));
+
+TD_RUNTIME cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
+                                              const cudaLaunchAttributeValue* value) {
+  return call([&] {
+    return api().cuStreamSetAttribute(stream_of(stream), attribute,
+                                      reinterpret_cast<const CUstreamAttrValue*>(value));
+  });
+}
+TD_RUNTIME cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
+                                              cudaLaunchAttributeValue* value) {
+  return call([&] {
+    return api().cuStreamGetAttribute(stream_of(stream), attribute,
+                                      reinterpret_cast<CUstreamAttrValue*>(value));
+  });
+}
+TD_RUNTIME cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
+  return call([&] { return api().cuStreamCopyAttributes(stream_of(to), stream_of(from)); });
+}
 TD_RUNTIME cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return call([&] { return api().cuStreamDestroy(stream_of(stream)); });
 }

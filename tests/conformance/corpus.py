@@ -45,6 +45,7 @@ class Program:
     skip: str = ""  # reason
     checked: bool = False  # the exit status is the program's own check
     expected: str = ""  # the program's words of success, where they are special
+    waived: int | None = None  # exit status by which it says that it cannot run on this device
 
 
 @dataclasses.dataclass
@@ -141,7 +142,7 @@ class Runner:
             result.run_seconds += seconds
             result.output += f"$ {line}\n{output}"
             result.status, result.reason = judge(status, output, program)
-            if result.status == "failed":
+            if result.status in ("failed", "skipped"):
                 if status is None:
                     result.reason = f"run: more than {self.run_limit:g} s of processor time"
                 return
@@ -152,6 +153,9 @@ class Runner:
 def judge(status, output, program):
     if status is None:
         return "failed", "time"
+    if status == program.waived:
+        lines = [line for line in output.splitlines() if re.search(r"waiv|not support", line, re.I)]
+        return "skipped", "says: " + (lines or [f"status {status}"])[0].strip()[:160]
     if status != 0:
         return "failed", f"run: status {status}: " + first_error(output, status)
     if program.expected:

@@ -35,11 +35,18 @@ def cc(tmp_path):
     return run
 
 
-@pytest.mark.parametrize("name", ["launches", "memory", "errors", "graphs"])
+@pytest.mark.parametrize("name", ["launches", "memory", "errors", "graphs", "habits"])
 def test_programs_run(cc, name):
     done = cc("--run", "-std=c++17", PROGRAMS / f"{name}.cu")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith(f"{name} ok")
+
+
+def test_habits_of_nvcc_with_its_options(cc):
+    options = ["-O3", "-rdc=true", "--default-stream", "per-thread"]
+    done = cc("--run", *options, PROGRAMS / "habits.cu")
+    assert (done.returncode, done.stdout) == (0, "habits ok\n"), done.stdout + done.stderr
+    assert done.stderr.count("all threads share the legacy default stream") == 1
 
 
 def test_files_compiled_apart_share_device_code(cc, tmp_path):
@@ -52,7 +59,7 @@ def test_files_compiled_apart_share_device_code(cc, tmp_path):
     assert done.returncode == 0, done.stderr
     for _ in range(2):  # linked by the first start, found in the cache by the second
         ran = subprocess.run([tmp_path / "two"], capture_output=True, text=True)
-        assert (ran.returncode, ran.stdout) == (0, "two files: 1027 9\n"), ran.stderr
+        assert (ran.returncode, ran.stdout) == (0, "two files: 1327 79 1\n"), ran.stderr
 
 
 MISSING = """

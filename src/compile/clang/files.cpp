@@ -130,10 +130,7 @@ namespace {
 
 // nvcc takes `kernel<< <grid, block>> >(…)` for a launch, Clang only the brackets without blanks.
 // Columns stay.
-// "" where there is no such launch.
-std::string joined_launches(StringRef text) {
-  if (!text.contains("<< <")) return "";
-  std::string result = text.str();
+void join_launches(std::string& result) {
   for (std::size_t at = result.find("<< <"); at != std::string::npos;
        at = result.find("<< <", at + 4))
     result.replace(at, 4, "<<< ");
@@ -142,7 +139,26 @@ std::string joined_launches(StringRef text) {
     const std::size_t next = result.find_first_not_of(' ', at + 4);
     if (next != std::string::npos && result[next] == '(') result.replace(at, 4, ">>> ");
   }
-  return result;
+}
+
+// nvcc takes `__shared__ alignas(16) float x[4];`; of Clang's two keywords for it only C's may
+// stand behind an attribute. What follows on the line moves by one column.
+void spell_alignment(std::string& result) {
+  constexpr StringRef before = "__shared__", keyword = "alignas";
+  for (std::size_t at = result.find(before); at != std::string::npos;
+       at = result.find(before, at)) {
+    at = result.find_first_not_of(" \t\n", at + before.size());
+    if (at != std::string::npos && StringRef(result).substr(at).starts_with(keyword))
+      result.replace(at, keyword.size(), "_Alignas");
+  }
+}
+
+// What nvcc accepts and Clang does not, in Clang's words; "" where there is no such thing.
+std::string adapted(StringRef text) {
+  std::string result = text.str();
+  join_launches(result);
+  spell_alignment(result);
+  return result == text ? "" : result;
 }
 
 }  // namespace
@@ -155,7 +171,7 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> make_program_file_system(const s
   forward_device_headers(*memory);
   refuse_missing_headers(*memory);
   if (auto main = MemoryBuffer::getFile(file)) {
-    const std::string text = joined_launches((*main)->getBuffer());
+    const std::string text = adapted((*main)->getBuffer());
     llvm::SmallString<256> path(file);
     llvm::sys::fs::make_absolute(path);
     if (!text.empty()) memory->addFile(path, 0, MemoryBuffer::getMemBufferCopy(text, file));

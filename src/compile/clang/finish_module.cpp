@@ -70,6 +70,20 @@ void set_nan_conversion(Module& module) {
   }
 }
 
+// Of a relocatable file, Clang renames a static variable that host code uses (its name, then
+// __static__ and the file's identity), but only once it has seen that use: kernels before it refer
+// to the old name.
+void join_renamed_variables(Module& module) {
+  for (GlobalVariable& variable : module.globals()) {
+    const std::size_t end = variable.getName().rfind("__static__");
+    if (end == StringRef::npos || variable.isDeclaration()) continue;
+    GlobalVariable* old = module.getNamedGlobal(variable.getName().take_front(end));
+    if (old == nullptr || !old->isDeclaration()) continue;
+    old->replaceAllUsesWith(&variable);
+    old->eraseFromParent();
+  }
+}
+
 class Checker {
  public:
   Checker(clang::DiagnosticsEngine& diagnostics, bool relocatable)
@@ -175,6 +189,7 @@ void drop_unreachable_functions(Module& module, bool all) {
 }
 
 void finish_module(Module& module, clang::DiagnosticsEngine& diagnostics, bool relocatable) {
+  if (relocatable) join_renamed_variables(module);
   drop_unreachable_functions(module, relocatable);
   drop_convergence_of_math(module);
   set_nan_conversion(module);

@@ -42,8 +42,12 @@ std::unique_ptr<Module> read_image(std::string_view image, LLVMContext& context,
 }
 
 void note_missing(const Module& module, std::string& log) {
+  // What stands in virtual tables for a function without a body; nobody defines it.
+  constexpr StringRef pure_virtual = "__cxa_pure_virtual";
   for (const Function& function : module) {
-    if (!function.isDeclaration() || function.use_empty() || is_provided(function.getName()))
+    const StringRef name = function.getName();
+    if (!function.isDeclaration() || function.use_empty() || is_provided(name) ||
+        name == pure_virtual)
       continue;
     log += "function '" + demangle(function.getName().str()) +
            "' is called, but no file of the program defines it\n";

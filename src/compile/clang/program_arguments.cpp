@@ -63,7 +63,8 @@ const Arguments kProgramArguments = {"-D__TREADLE__=1",
                                      "-Wno-unknown-pragmas",
                                      "-Wno-unknown-cuda-version",
                                      "-Wno-pragma-once-outside-header",
-                                     "-Wno-c++11-narrowing"};
+                                     "-Wno-c++11-narrowing",
+                                     "-Wno-c11-extensions"};
 
 void append(Arguments& arguments, const Arguments& more) {
   arguments.insert(arguments.end(), more.begin(), more.end());
@@ -100,6 +101,9 @@ std::optional<Arguments> host_arguments(const ProgramRequest& request, std::stri
                   "-Wno-error=int-conversion", "-Wno-error=incompatible-function-pointer-types",
                   "-Wno-error=return-type"});
   }
+  // Programs are tested with GCC, which makes less of the overflow of signed integers being
+  // undefined than Clang does.
+  line.push_back("-fwrapv");
   append(line, request.options);
   std::vector<const char*> pointers;
   for (const std::string& argument : line) pointers.push_back(argument.c_str());

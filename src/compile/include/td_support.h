@@ -130,6 +130,12 @@ __attribute__((device)) void* operator new(size_t) __asm__("__td_rt_malloc");
 __attribute__((device)) void* operator new[](size_t) __asm__("__td_rt_malloc");
 __attribute__((device)) void operator delete(void*) noexcept __asm__("__td_rt_free");
 __attribute__((device)) void operator delete[](void*) noexcept __asm__("__td_rt_free");
+__attribute__((device)) inline void operator delete(void* p, size_t) noexcept {
+  operator delete(p);
+}
+__attribute__((device)) inline void operator delete[](void* p, size_t) noexcept {
+  operator delete[](p);
+}
 
 typedef unsigned long long cudaTextureObject_t;
 typedef unsigned long long cudaSurfaceObject_t;

@@ -28,5 +28,11 @@ __attribute__((device, noreturn)) void __assert_fail(const char* condition, cons
 #include <new>
 #include <utility>
 
+// Placement new of device code, beside the host's of <new>.
+__attribute__((device)) inline void* operator new(size_t, void* place) noexcept { return place; }
+__attribute__((device)) inline void* operator new[](size_t, void* place) noexcept { return place; }
+__attribute__((device)) inline void operator delete(void*, void*) noexcept {}
+__attribute__((device)) inline void operator delete[](void*, void*) noexcept {}
+
 #include "cuda_runtime.h"
 #include "td_program_math.h"

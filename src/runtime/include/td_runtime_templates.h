@@ -85,6 +85,16 @@ template <class T>
 __TD_HOST cudaError_t cudaMallocAsync(T** address, size_t bytes, cudaStream_t stream) {
   return ::cudaMallocAsync((void**)(void*)address, bytes, stream);
 }
+template <class T>
+__TD_HOST cudaError_t cudaMallocFromPoolAsync(T** address, size_t bytes, cudaMemPool_t pool,
+                                              cudaStream_t stream) {
+  return ::cudaMallocFromPoolAsync((void**)(void*)address, bytes, pool, stream);
+}
+template <class T>
+__TD_HOST cudaError_t cudaMallocAsync(T** address, size_t bytes, cudaMemPool_t pool,
+                                      cudaStream_t stream) {
+  return ::cudaMallocFromPoolAsync((void**)(void*)address, bytes, pool, stream);
+}
 __TD_HOST cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags) {
   return ::cudaEventCreateWithFlags(event, flags);
 }
@@ -94,11 +104,24 @@ __TD_HOST cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t gr
                                            cudaGraphNode_t*, char*, size_t) {
   return ::cudaGraphInstantiateWithFlags(exec, graph, 0);
 }
-// CUDA 13's form.
+__TD_HOST cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                          cudaGraphNode_t* node,
+                                          cudaGraphExecUpdateResult* result) {
+  cudaGraphExecUpdateResultInfo info = {};
+  const cudaError_t error = ::cudaGraphExecUpdate(exec, graph, &info);
+  if (node != nullptr) *node = info.errorNode;
+  if (result != nullptr) *result = info.result;
+  return error;
+}
+// CUDA 13's forms.
 __TD_HOST cudaError_t cudaMemPrefetchAsync(const void* address, size_t bytes,
-                                           cudaMemLocation location, unsigned,
+                                           cudaMemLocation location, unsigned flags,
                                            cudaStream_t stream = 0) {
-  return ::cudaMemPrefetchAsync(address, bytes, location.id, stream);
+  return ::cudaMemPrefetchAsync_v2(address, bytes, location, flags, stream);
+}
+__TD_HOST cudaError_t cudaMemAdvise(const void* address, size_t bytes, cudaMemoryAdvise advice,
+                                    cudaMemLocation location) {
+  return ::cudaMemAdvise_v2(address, bytes, advice, location);
 }
 
 // ---- variables by name
