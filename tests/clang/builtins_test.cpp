@@ -42,11 +42,11 @@ void add_shuffle(std::vector<Row>& rows, const std::string& name) {
 
 void add_atomic(std::vector<Row>& rows, const std::string& name, const std::string& types) {
   std::vector<std::pair<std::string, std::string>> pointers = {{"unsigned", "pu"}};
-  if (types != "UNSIGNED") {
-    pointers.insert(pointers.end(),
-                    {{"int", "pi"}, {"long long", "pl"}, {"unsigned long long", "pul"}});
-  }
-  if (types == "ADD") pointers.insert(pointers.end(), {{"float", "pf"}, {"double", "pd"}});
+  if (types != "UNSIGNED") pointers.push_back({"int", "pi"});
+  if (types == "INTEGER") pointers.push_back({"long long", "pl"});
+  if (types != "UNSIGNED" && types != "WORD") pointers.push_back({"unsigned long long", "pul"});
+  if (types == "EXCHANGE" || types == "ADD") pointers.push_back({"float", "pf"});
+  if (types == "ADD") pointers.push_back({"double", "pd"});
   for (const auto& [type, pointer] : pointers) {
     for (const char* scope : {"", "_block", "_system"}) {
       rows.push_back({name + scope, type, name + scope + "(" + pointer + ", (" + type + ")3)"});
@@ -156,6 +156,38 @@ TEST(Builtins, ExternRowsCallTheirSymbols) {
     EXPECT_TRUE(function->doesNotAccessMemory()) << symbol;
     EXPECT_FALSE(function->isConvergent()) << symbol;
   }
+}
+
+// Names that look as if they had a float form.
+TEST(Builtins, WhatCudaComputesInDoubleIsDouble) {
+  const ClangReply reply = compile(R"(
+    __global__ void k(float f) {
+      static_assert(sizeof(rhypot(f, f)) == 8 && sizeof(norm3d(f, f, f)) == 8, "");
+      static_assert(sizeof(rnorm3d(f, f, f)) == 8 && sizeof(norm4d(f, f, f, f)) == 8, "");
+      static_assert(sizeof(rnorm4d(f, f, f, f)) == 8, "");
+      static_assert(sizeof(pow(f, 2)) == 4 && sizeof(hypot(f, f, f)) == 4, "");
+    })");
+  EXPECT_TRUE(reply.ok) << reply.log;
+}
+
+TEST(Builtins, AtomicsThatCudaHasNotNameTheCure) {
+  struct Refused {
+    std::string name, type, cure;
+  };
+  std::vector<Refused> rows;
+#define TD_NO_ATOMIC(name, type, cure) rows.push_back({#name, #type, cure});
+#include "device_builtins.def"
+  ASSERT_GT(rows.size(), 10u);
+  for (const auto& [name, type, cure] : rows)
+    for (const char* scope : {"", "_block", "_system"}) {
+      const std::string full = name + scope;
+      const ClangReply reply =
+          compile("extern \"C\" __global__ void k(" + type + "* p) {\n  " + full + "(p, 1);\n}\n");
+      EXPECT_FALSE(reply.ok) << full;
+      const std::string expected = "kernel.cu:2:3: error: " + full + " has no form for " + type +
+                                   "* in CUDA; " + cure + "\n";
+      EXPECT_EQ(reply.log.substr(0, expected.size()), expected);
+    }
 }
 
 TEST(Builtins, EveryUnsupportedRowIsRefusedAtItsLine) {

@@ -44,6 +44,12 @@ __global__ void by_value(Pair pair, dim3 extent, float* out) {
   out[threadIdx.x] = pair.v.x + pair.v.w * pair.tag + extent.y;
 }
 
+// C++'s pow, which programs get and kernels that come as text do not.
+__global__ void computes_in_double(float x, double* out) {
+  static_assert(sizeof(pow(x, 3)) == sizeof(double), "");
+  *out = pow(x, 3);
+}
+
 int main() {
   const int n = 1000;
   std::vector<double> a(n), b(n), c(n);
@@ -104,6 +110,11 @@ int main() {
   if (facts.maxThreadsPerBlock < 128 || blocks < 1 || grid < 1 || block < 32 || block > 1024)
     return std::printf("facts: %d %d %d %d\n", facts.maxThreadsPerBlock, blocks, grid, block), 1;
   CHECK(cudaFuncSetAttribute(reverse, cudaFuncAttributeMaxDynamicSharedMemorySize, 64 * 1024));
+  double* cube;
+  EXPECT(cudaMallocManaged(&cube, sizeof(double)) == cudaSuccess);
+  computes_in_double<<<1, 1>>>(1.1f, cube);
+  EXPECT(cudaDeviceSynchronize() == cudaSuccess);
+  EXPECT(std::fabs(*cube - pow(1.1f, 3)) < 1e-15 && *cube != (float)*cube);
   std::printf("launches ok\n");
   return 0;
 }

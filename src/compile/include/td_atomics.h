@@ -11,7 +11,6 @@
 #define TD_CAS_SCOPES(T) TD_CAS(T, atomicCAS) TD_CAS(T, atomicCAS_block) TD_CAS(T, atomicCAS_system)
 TD_CAS_SCOPES(int)
 TD_CAS_SCOPES(unsigned)
-TD_CAS_SCOPES(long long)
 TD_CAS_SCOPES(unsigned long long)
 TD_CAS_SCOPES(unsigned short)
 #undef TD_CAS
@@ -194,12 +193,19 @@ TD_FETCH(max, old < value ? value : old)
 #undef TD_FETCH
 
 template <class T>
+__TD_FN void __td_needs_integer() {
+  static_assert(__is_integral(T),
+                "CUDA has this __nv_atomic function for integers only; take the generic form, or "
+                "cuda::atomic_ref");
+}
+template <class T>
 __TD_FN void __nv_atomic_load(const T* p, T* result, int order,
                               int scope = __NV_THREAD_SCOPE_SYSTEM) {
   *result = __td_atomic_load(p, order);
 }
 template <class T>
 __TD_FN T __nv_atomic_load_n(const T* p, int order, int scope = __NV_THREAD_SCOPE_SYSTEM) {
+  __td_needs_integer<T>();
   return __td_atomic_load(p, order);
 }
 template <class T>
@@ -208,6 +214,7 @@ __TD_FN void __nv_atomic_store(T* p, T* value, int order, int scope = __NV_THREA
 }
 template <class T>
 __TD_FN void __nv_atomic_store_n(T* p, T value, int order, int scope = __NV_THREAD_SCOPE_SYSTEM) {
+  __td_needs_integer<T>();
   __td_atomic_store(p, value, order);
 }
 template <class T>
@@ -217,6 +224,7 @@ __TD_FN void __nv_atomic_exchange(T* p, T* value, T* result, int order,
 }
 template <class T>
 __TD_FN T __nv_atomic_exchange_n(T* p, T value, int order, int scope = __NV_THREAD_SCOPE_SYSTEM) {
+  __td_needs_integer<T>();
   return __td_atomic_exchange(p, value);
 }
 template <class T>
@@ -227,24 +235,31 @@ __TD_FN bool __nv_atomic_compare_exchange(T* p, T* expected, T* value, bool weak
 template <class T>
 __TD_FN bool __nv_atomic_compare_exchange_n(T* p, T* expected, T value, bool weak, int success,
                                             int failure, int scope = __NV_THREAD_SCOPE_SYSTEM) {
+  __td_needs_integer<T>();
   return __td_atomic_compare_exchange(p, expected, value);
 }
 #define TD_NV_FETCH(name)                                                                          \
   template <class T>                                                                               \
   __TD_FN T __nv_atomic_fetch_##name(T* p, T v, int order, int scope = __NV_THREAD_SCOPE_SYSTEM) { \
+    TD_NV_CHECK                                                                                    \
     return __td_atomic_fetch_##name(p, v);                                                         \
   }                                                                                                \
   template <class T>                                                                               \
   __TD_FN void __nv_atomic_##name(T* p, T v, int order, int scope = __NV_THREAD_SCOPE_SYSTEM) {    \
+    TD_NV_CHECK                                                                                    \
     __td_atomic_fetch_##name(p, v);                                                                \
   }
+#define TD_NV_CHECK
 TD_NV_FETCH(add)
 TD_NV_FETCH(sub)
+#undef TD_NV_CHECK
+#define TD_NV_CHECK __td_needs_integer<T>();
 TD_NV_FETCH(and)
 TD_NV_FETCH(or)
 TD_NV_FETCH(xor)
 TD_NV_FETCH(min)
 TD_NV_FETCH(max)
+#undef TD_NV_CHECK
 #undef TD_NV_FETCH
 __TD_FN void __nv_atomic_thread_fence(int order, int scope = __NV_THREAD_SCOPE_SYSTEM) {
   if (order != __NV_ATOMIC_RELAXED) __nvvm_membar_gl();

@@ -49,15 +49,21 @@
   __TD_FN float name(TD_PARAMS_##arity(float)) { return float_body; }    \
   TD_OVERLOADS_##arity(name)
 
+// The types that CUDA has of each.
 #define TD_TYPES_UNSIGNED(M, name, expression) M(unsigned, name, expression)
+#define TD_TYPES_WORD(M, name, expression) \
+  M(int, name, expression)                 \
+  M(unsigned, name, expression)
 #define TD_TYPES_INTEGER(M, name, expression) \
-  M(int, name, expression)                    \
-  M(unsigned, name, expression)               \
+  TD_TYPES_WORD(M, name, expression)          \
   M(long long, name, expression)              \
   M(unsigned long long, name, expression)
+#define TD_TYPES_EXCHANGE(M, name, expression) \
+  TD_TYPES_WORD(M, name, expression)           \
+  M(unsigned long long, name, expression)      \
+  M(float, name, expression)
 #define TD_TYPES_ADD(M, name, expression) \
-  TD_TYPES_INTEGER(M, name, expression)   \
-  M(float, name, expression)              \
+  TD_TYPES_EXCHANGE(M, name, expression)  \
   M(double, name, expression)
 #define TD_ATOMIC_ONE(T, name, expression)                 \
   __TD_FN T name(T* p, T v) { return expression; }         \
@@ -98,6 +104,13 @@
   TD_SHUFFLE_64(double, name, lane_params, lane, mode, clamp)
 #define TD_ATOMIC(name, types, expression) TD_TYPES_##types(TD_ATOMIC_ONE, name, expression)
 // "[treadle]" tells Messages where its own words begin.
+#define TD_NO_ATOMIC_ONE(name, T, cure) \
+  __TD_FN T name(T*, T)                 \
+      __attribute__((unavailable("[treadle]" #name " has no form for " #T "* in CUDA; " cure)));
+#define TD_NO_ATOMIC(name, T, cure)       \
+  TD_NO_ATOMIC_ONE(name, T, cure)         \
+  TD_NO_ATOMIC_ONE(name##_block, T, cure) \
+  TD_NO_ATOMIC_ONE(name##_system, T, cure)
 #define TD_UNSUPPORTED(name, what, test)                       \
   template <class Result = void, class... T>                   \
   __TD_FN __td_anything name(T...) __attribute__((unavailable( \
@@ -115,8 +128,11 @@
 #undef TD_MATH_INLINE
 #undef TD_MATH_BODY
 #undef TD_TYPES_UNSIGNED
+#undef TD_TYPES_WORD
 #undef TD_TYPES_INTEGER
+#undef TD_TYPES_EXCHANGE
 #undef TD_TYPES_ADD
+#undef TD_NO_ATOMIC_ONE
 #undef TD_ATOMIC_ONE
 #undef TD_LIST
 #undef TD_SHUFFLE_ONE
