@@ -88,22 +88,6 @@ TEST(Messages, MacrosOfTheUserAreExplained) {
       << reply.log;
 }
 
-TEST(Messages, InlineAssemblyIsRefused) {
-  const ClangReply reply = compile(
-      "__global__ void k(int* p) {\n  asm volatile(\"mov.u32 %0, %%laneid;\" : "
-      "\"=r\"(p[0]));\n}\n");
-  EXPECT_FALSE(reply.ok);
-  EXPECT_TRUE(
-      contains(reply.log, "kernel.cu:2:16: error: inline PTX (asm) is known, but not supported"))
-      << reply.log;
-  // A compiler barrier has no instruction; a function that nothing calls is no part of the image.
-  EXPECT_TRUE(
-      compile(
-          "__device__ void f() { asm(\"trap;\"); }\n"
-          "__global__ void k(int* p) { p[0] = 1; asm volatile(\"\" ::: \"memory\"); p[0] = 2; }\n")
-          .ok);
-}
-
 TEST(Messages, KernelLaunchFromAKernelIsRefused) {
   const ClangReply reply =
       compile("__global__ void child() {}\n__global__ void k() {\n  child<<<1, 1>>>();\n}\n");

@@ -20,9 +20,10 @@ TEST(Simt, RefusalsNameTheLine) {
     const char *source, *place, *word;
   };
   const Case cases[] = {
-      {"extern \"C\" __global__ void k(int* p) {\n\n asm volatile(\"mov.u32 %0, 1;\" : "
-       "\"=r\"(*p)); }",
-       "kernel.cu:3", "asm"},
+      {"__device__ int f(int x) {\n if (x > 99)\n  asm volatile(\"exit;\");\n return x < 2 ? x : "
+       "f(x - "
+       "1) + f(x - 2); }\nextern \"C\" __global__ void k(int* p) { *p = f(*p); }",
+       "kernel.cu:3", "exit"},
       {"extern \"C\" __device__ int mystery(int);\nextern \"C\" __global__ void k(int* p) { *p = "
        "mystery(*p); }",
        "kernel.cu:2", "mystery"},

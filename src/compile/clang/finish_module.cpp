@@ -1,11 +1,11 @@
 #include "compile/clang/finish_module.h"
+#include "compile/clang/inline_ptx.h"
 
 #include "clang/Basic/SourceManager.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/PassInstrumentation.h"
@@ -99,16 +99,7 @@ class Checker {
 
  private:
   void check_call(const CallBase& call) {
-    if (const auto* text = dyn_cast<InlineAsm>(call.getCalledOperand())) {
-      // An empty asm is a compiler barrier, as in C.
-      if (!text->getAsmString().empty()) {
-        report(location_of_asm(call), call,
-               "inline PTX (asm) is known, but not supported on the software device yet; write the "
-               "operation in "
-               "CUDA C++, or keep the asm behind #ifndef __TREADLE__");
-      }
-      return;
-    }
+    if (call.isInlineAsm()) return;
     const Function* callee = call.getCalledFunction();
     if (callee == nullptr || !callee->isDeclaration() || is_provided(callee->getName())) return;
     if (relocatable_) return;
@@ -117,16 +108,6 @@ class Checker {
            "function '" + llvm::demangle(callee->getName().str()) +
                "' is called but has no body in this source; add its definition (modules are not "
                "linked together)");
-  }
-
-  // Clang stores the encoded location of an asm statement with the call.
-  static clang::SourceLocation location_of_asm(const CallBase& call) {
-    const MDNode* node = call.getMetadata("srcloc");
-    if (node == nullptr || node->getNumOperands() == 0) return {};
-    const auto* raw = mdconst::dyn_extract<ConstantInt>(node->getOperand(0));
-    return raw == nullptr ? clang::SourceLocation()
-                          : clang::SourceLocation::getFromRawEncoding(
-                                static_cast<clang::SourceLocation::UIntTy>(raw->getZExtValue()));
   }
 
   // From the line table back into the main file; #line shifts line numbers, so the answer is looked
@@ -191,6 +172,8 @@ void drop_unreachable_functions(Module& module, bool all) {
 void finish_module(Module& module, clang::DiagnosticsEngine& diagnostics, bool relocatable) {
   if (relocatable) join_renamed_variables(module);
   drop_unreachable_functions(module, relocatable);
+  replace_inline_ptx(module, diagnostics);
+  if (diagnostics.hasErrorOccurred()) return;
   drop_convergence_of_math(module);
   set_nan_conversion(module);
   Checker(diagnostics, relocatable).check(module);

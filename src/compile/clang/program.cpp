@@ -3,18 +3,15 @@
 // starts (Clang's own registration).
 #include "compile/program.h"
 
-#include <functional>
-
 #include "clang/CodeGen/BackendUtil.h"
-#include "clang/CodeGen/ModuleBuilder.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/CompilerInvocation.h"
 #include "clang/Frontend/FrontendActions.h"
-#include "clang/Frontend/MultiplexConsumer.h"
 #include "compile/clang/files.h"
 #include "compile/clang/finish_host.h"
 #include "compile/clang/finish_module.h"
 #include "compile/clang/messages.h"
+#include "compile/clang/module_action.h"
 #include "compile/clang/program_arguments.h"
 #include "compile/program_image.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -45,65 +42,20 @@ std::unique_ptr<CompilerInstance> make_instance(const Arguments& arguments,
   return instance;
 }
 
-// Hands the module of a translation unit to `finish` when Clang is through with it.
-using Finish = std::function<void(llvm::Module&, CompilerInstance&)>;
-
-class ModuleConsumer : public ASTConsumer {
- public:
-  ModuleConsumer(CompilerInstance& instance, CodeGenerator* generator, const Finish& finish)
-      : instance_(instance), generator_(generator), finish_(finish) {}
-  void HandleTranslationUnit(ASTContext&) override {
-    if (instance_.getDiagnostics().hasErrorOccurred()) return;
-    std::unique_ptr<llvm::Module> module(generator_->ReleaseModule());
-    if (module) finish_(*module, instance_);
-  }
-
- private:
-  CompilerInstance& instance_;
-  CodeGenerator* generator_;
-  const Finish& finish_;
-};
-
-class ModuleAction : public ASTFrontendAction {
- public:
-  ModuleAction(std::string name, Finish finish)
-      : name_(std::move(name)), finish_(std::move(finish)) {}
-
- protected:
-  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance& instance,
-                                                 llvm::StringRef) override {
-    CodeGenerator* generator =
-        CreateLLVMCodeGen(instance.getDiagnostics(), name_, &instance.getVirtualFileSystem(),
-                          instance.getHeaderSearchOpts(), instance.getPreprocessorOpts(),
-                          instance.getCodeGenOpts(), context_);
-    std::vector<std::unique_ptr<ASTConsumer>> consumers;
-    consumers.emplace_back(generator);
-    consumers.push_back(std::make_unique<ModuleConsumer>(instance, generator, finish_));
-    return std::make_unique<MultiplexConsumer>(std::move(consumers));
-  }
-
- private:
-  std::string name_;
-  Finish finish_;
-  llvm::LLVMContext context_;
-};
-
-bool run_action(CompilerInstance& instance, FrontendAction& action) {
-  return instance.ExecuteAction(action) && !instance.getDiagnostics().hasErrorOccurred();
-}
-
 // Device code -> image with its header, "" after errors.
 std::string device_image(const ProgramRequest& request, const Arguments& host, std::string& log) {
   auto instance = make_instance(device_side(request, host), nullptr, log);
   if (!instance) return "";
   std::string bitcode;
-  ModuleAction action(request.file, [&](llvm::Module& module, CompilerInstance& compiler) {
-    module.setSourceFileName(request.file);
-    finish_module(module, compiler.getDiagnostics(), request.relocatable);
-    if (compiler.getDiagnostics().hasErrorOccurred()) return;
-    llvm::raw_string_ostream stream(bitcode);
-    llvm::WriteBitcodeToFile(module, stream);
-  });
+  llvm::LLVMContext context;
+  ModuleAction action(request.file, context,
+                      [&](std::unique_ptr<llvm::Module> module, CompilerInstance& compiler) {
+                        module->setSourceFileName(request.file);
+                        finish_module(*module, compiler.getDiagnostics(), request.relocatable);
+                        if (compiler.getDiagnostics().hasErrorOccurred()) return;
+                        llvm::raw_string_ostream stream(bitcode);
+                        llvm::WriteBitcodeToFile(*module, stream);
+                      });
   if (!run_action(*instance, action)) return "";
   ProgramImage header;
   header.bytes = bitcode.size();
@@ -125,19 +77,22 @@ bool host_object(const ProgramRequest& request, const Arguments& host, const std
     PrintPreprocessedAction action;
     return run_action(*instance, action);
   }
-  ModuleAction action(request.file, [&](llvm::Module& module, CompilerInstance& compiler) {
-    finish_host(module);
-    std::error_code error;
-    auto output = std::make_unique<llvm::raw_fd_ostream>(request.object, error);
-    if (error) {
-      log += "error: cannot write " + request.object + ": " + error.message() + "\n";
-      return;
-    }
-    EmitBackendOutput(compiler.getDiagnostics(), compiler.getHeaderSearchOpts(),
-                      compiler.getCodeGenOpts(), compiler.getTargetOpts(), compiler.getLangOpts(),
-                      compiler.getTarget().getDataLayoutString(), &module, Backend_EmitObj,
-                      &compiler.getVirtualFileSystem(), std::move(output));
-  });
+  llvm::LLVMContext context;
+  ModuleAction action(
+      request.file, context, [&](std::unique_ptr<llvm::Module> module, CompilerInstance& compiler) {
+        finish_host(*module);
+        std::error_code error;
+        auto output = std::make_unique<llvm::raw_fd_ostream>(request.object, error);
+        if (error) {
+          log += "error: cannot write " + request.object + ": " + error.message() + "\n";
+          return;
+        }
+        EmitBackendOutput(compiler.getDiagnostics(), compiler.getHeaderSearchOpts(),
+                          compiler.getCodeGenOpts(), compiler.getTargetOpts(),
+                          compiler.getLangOpts(), compiler.getTarget().getDataLayoutString(),
+                          module.get(), Backend_EmitObj, &compiler.getVirtualFileSystem(),
+                          std::move(output));
+      });
   return run_action(*instance, action) && log.find("error: cannot write") == std::string::npos;
 }
 

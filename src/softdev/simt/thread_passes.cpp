@@ -30,6 +30,7 @@
 #include <llvm/Transforms/Utils/UnrollLoop.h>
 
 #include "softdev/simt/functions.h"
+#include "softdev/simt/thread_state.h"
 #include "softdev/simt/unsupported.h"
 
 namespace td::softdev::simt {
@@ -345,6 +346,7 @@ KeptFunctions prepare_threads(Module& module, const StepHook& hook) {
     kept = still_there(kept, module);
   }
   refuse_unknown_code(module);
+  place_thread_state(module, kernels);
   hook("inlined", module);
   for (Function* kernel : kernels) copy_changed_params(*kernel);
   Managers managers;
