@@ -1,5 +1,6 @@
 // Makes the program of a seed. Where a statement may stand is decided by its scope: barriers only
 // in control flow that is uniform in the block, collectives only where the set of lanes is known.
+#include <algorithm>
 #include <random>
 
 #include "program.h"
@@ -17,11 +18,15 @@ struct Scope {
 
 class Generator {
  public:
-  explicit Generator(std::uint64_t seed) : random_(seed) { program_.seed = seed; }
+  Generator(std::uint64_t seed, bool plain) : random_(seed), plain_(plain) { program_.seed = seed; }
 
   Program run() {
     constexpr int kThreads[] = {32, 64, 96, 128, 33, 50, 7, 256, 1, 95};
-    program_.threads = kThreads[below(10)];
+    program_.threads = program_.shape[0] = kThreads[below(10)];
+    if (!plain_) {
+      program_.by_slot = chance(50);
+      if (chance(60)) choose_shape();
+    }
     program_.parameter = below(100);
     for (int i = 0; i < 2 * kTypes; ++i) program_.variables.push_back(Type(i % kTypes));
     for (int i = 0; i < 2 * kTypes; ++i) {
@@ -40,6 +45,15 @@ class Generator {
   int below(int n) { return static_cast<int>(random_() % static_cast<std::uint64_t>(n)); }
   bool chance(int percent) { return below(100) < percent; }
   Type any_type() { return Type(below(kTypes)); }
+
+  void choose_shape() {
+    constexpr int kShapes[][3] = {{16, 16, 1}, {16, 4, 1}, {16, 5, 1}, {32, 4, 1}, {64, 2, 1},
+                                  {8, 8, 2},   {4, 8, 3},  {20, 5, 1}, {7, 11, 2}, {1, 64, 1},
+                                  {33, 3, 1},  {2, 2, 40}, {48, 3, 1}};
+    const auto& shape = kShapes[below(13)];
+    std::copy(shape, shape + 3, program_.shape);
+    program_.threads = shape[0] * shape[1] * shape[2];
+  }
 
   // ---- expressions ----
 
@@ -68,6 +82,7 @@ class Generator {
       if (type == Type::i32 && chance(60)) return {kUniform[below(3)], type, 0, {}};
       return constant(type);
     }
+    if (!plain_ && type == Type::i32 && chance(20)) return extended_leaf();
     int pick = below(10);
     if (pick == 0) return constant(type);
     if (pick == 1) return {Op::input, type, 0, {expression(Type::i32, 0, false)}};
@@ -80,6 +95,18 @@ class Generator {
     }
     int number = static_cast<int>(type) + (chance(50) ? kTypes : 0);
     return {Op::variable, type, std::uint64_t(number), {}};
+  }
+
+  Expr extended_leaf() {
+    auto index = [&] { return expression(Type::i32, 0, false); };
+    switch (below(3)) {
+      case 0:
+        return {Op::global, Type::i32, 0, {index()}};
+      case 1:
+        return {Op::bytes, Type::i32, std::uint64_t(below(2)), {index()}};
+      default:
+        return {Op::position, Type::i32, std::uint64_t(below(3)), {}};
+    }
   }
 
   Op binary_operation(Type type) {
@@ -103,6 +130,14 @@ class Generator {
   Expr expression(Type type, int depth, bool uniform) {
     if (depth <= 0 || chance(15)) return leaf(type, uniform);
     auto part = [&](Type t) { return expression(t, depth - 1, uniform); };
+    if (!plain_ && !uniform && chance(10)) {
+      if (type == Type::i32 && chance(50))
+        return {Op::narrow, type, std::uint64_t(below(4)), {part(type)}};
+      return {Op::call,
+              type,
+              std::uint64_t(below(kFunctions)),
+              {part(type), part(type), part(Type::i32)}};
+    }
     int pick = below(100);
     if (pick < 50) return {binary_operation(type), type, 0, {part(type), part(type)}};
     if (pick < 65) return {unary_operation(type), type, 0, {part(type)}};
@@ -165,7 +200,7 @@ class Generator {
 
   Stmt store() {
     Stmt s;
-    s.kind = Kind::store_local;
+    s.kind = !plain_ && chance(40) ? Kind::store_global : Kind::store_local;
     s.a = expression(Type::i32, 1, false);
     s.b = expression(Type::i32, 2, false);
     return s;
@@ -291,6 +326,7 @@ class Generator {
   }
 
   std::mt19937_64 random_;
+  bool plain_;
   Program program_;
   int budget_ = 0;
   std::vector<int> counters_;
@@ -298,6 +334,6 @@ class Generator {
 
 }  // namespace
 
-Program generate(std::uint64_t seed) { return Generator(seed).run(); }
+Program generate(std::uint64_t seed, bool plain) { return Generator(seed, plain).run(); }
 
 }  // namespace td::differential

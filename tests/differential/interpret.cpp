@@ -190,6 +190,21 @@ uint64_t input_value(Type type, uint64_t word) {
   return narrowed(type, word);
 }
 
+// The functions that programs call.
+template <class T>
+T called(uint64_t function, T x, T y, int choice) {
+  auto real = [](Op op, T a, T b) {
+    if constexpr (std::is_floating_point_v<T>)
+      return real_operation(op, a, b, T{});
+    else
+      return whole_operation(op, a, b, T{});
+  };
+  if (function == 0) return x < y ? real(Op::subtract, y, x) : real(Op::multiply, x, y);
+  if (function == 1) return real(choice & 1 ? Op::add : Op::multiply, x, y);
+  for (int depth = choice & 3; depth > 0; --depth) y = real(Op::add, real(Op::multiply, y, x), x);
+  return y;
+}
+
 enum class Flow : std::uint8_t { running, left, next, exited };
 
 // The threads of one block.
@@ -202,6 +217,9 @@ class Block {
     local_.assign(n, std::vector<uint32_t>(kSlots));
     for (int t = 0; t < threads_; ++t)
       for (int i = 0; i < kSlots; ++i) local_[t][i] = static_cast<uint32_t>(t * 8 + i);
+    memory_.resize(n * kSlots);
+    for (int t = 0; t < threads_; ++t)
+      for (int i = 0; i < kSlots; ++i) slot(t, i) = first_content(place(program_, index_, t, i));
     shared_.assign(n, 0);
     flow_.assign(n, Flow::running);
   }
@@ -240,6 +258,32 @@ class Block {
         return input_value(e.type, input_[whole(e.args[0], t) & (kInputs - 1)]);
       case Op::local:
         return local_[t][whole(e.args[0], t) & (kSlots - 1)];
+      case Op::global:
+        return slot(t, whole(e.args[0], t) & (kSlots - 1));
+      case Op::bytes: {
+        int at = whole(e.args[0], t);
+        if (e.value == 0) {
+          at &= 8 * kInputs - 1;
+          return input_[at / 8] >> (8 * (at % 8)) & 0xff;
+        }
+        at &= 4 * kInputs - 1;
+        return to_bits(std::int32_t{static_cast<std::int16_t>(input_[at / 4] >> (16 * (at % 4)))});
+      }
+      case Op::position: {
+        const int x = program_.shape[0], y = program_.shape[1];
+        return to_bits(e.value == 0 ? t % x : e.value == 1 ? t / x % y : t / (x * y));
+      }
+      case Op::narrow: {
+        const int x = whole(e.args[0], t);
+        const int by_kind[] = {static_cast<std::int8_t>(x), static_cast<std::uint8_t>(x),
+                               static_cast<std::int16_t>(x), static_cast<std::uint16_t>(x)};
+        return to_bits(by_kind[e.value]);
+      }
+      case Op::call:
+        return with_type(e.type, [&]<class T>(T) {
+          return to_bits(called<T>(e.value, value<T>(e.args[0], t), value<T>(e.args[1], t),
+                                   whole(e.args[2], t)));
+        });
       case Op::thread:
         return to_bits(t);
       case Op::lane:
@@ -280,6 +324,8 @@ class Block {
       return to_bits(whole_operation(e.op, part[0], part[1], part[2]));
   }
 
+  uint32_t& slot(int t, int i) { return memory_[static_cast<std::size_t>(t * kSlots + i)]; }
+
   // ---- statements ----
 
   Group running(const Group& group) {
@@ -315,6 +361,12 @@ class Block {
           // The right side of an assignment comes first; here both are free of side effects.
           auto word = static_cast<uint32_t>(eval(s.b, t));
           local_[t][whole(s.a, t) & (kSlots - 1)] = word;
+        }
+        break;
+      case Kind::store_global:
+        for (int t : live) {
+          auto word = static_cast<uint32_t>(eval(s.b, t));
+          slot(t, whole(s.a, t) & (kSlots - 1)) = word;
         }
         break;
       case Kind::branch: {
@@ -462,6 +514,7 @@ class Block {
   int index_, threads_;
   std::vector<std::vector<uint64_t>> variables_;
   std::vector<std::vector<uint32_t>> local_;
+  std::vector<uint32_t> memory_;  // kSlots of each thread
   std::vector<uint64_t> shared_;
   std::vector<Flow> flow_;
   uint32_t accumulators_[kAtomicModes][kSlots] = {};

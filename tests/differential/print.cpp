@@ -19,11 +19,14 @@ class Printer {
 
   std::string run(const std::string& name) {
     out_ << "extern \"C\" __global__ void " << name
-         << "(const unsigned long long* in, unsigned long long* out, int parameter) {\n"
+         << "(const unsigned long long* in, unsigned long long* out, unsigned* memory, int "
+            "parameter) {\n"
             "  __shared__ unsigned accumulators[6][8];\n"
             "  __shared__ unsigned long long shared[256];\n"
-            "  const int thread = threadIdx.x, lane = thread % 32, block = blockIdx.x, threads = "
-            "blockDim.x;\n"
+            "  const int threads = blockDim.x * blockDim.y * blockDim.z, block = blockIdx.x;\n"
+            "  const int thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + "
+            "threadIdx.x;\n"
+            "  const int lane = thread % 32;\n"
             "  unsigned m0 = threads - thread + lane >= 32 ? ~0u : (1u << (threads % 32)) - 1;\n"
             "  int local[8];\n"
             "  for (int i = 0; i < 8; ++i) local[i] = thread * 8 + i;\n"
@@ -73,6 +76,9 @@ class Printer {
       case Kind::store_local:
         out_ << in << "local[(" << text(s.a) << ") & 7] = " << text(s.b) << ";\n";
         break;
+      case Kind::store_global:
+        out_ << in << slot(s.a) << " = " << text(s.b) << ";\n";
+        break;
       case Kind::branch:
         branch(s, depth, mask);
         break;
@@ -90,7 +96,7 @@ class Printer {
         break;
       case Kind::shuffle:
         out_ << in << to << " = shuffle<" << s.mode << ", " << s.amount << ", " << s.width << ">("
-             << m << ", " << text(s.a) << ", " << text(s.b) << ");\n";
+             << m << ", lane, " << text(s.a) << ", " << text(s.b) << ");\n";
         break;
       case Kind::vote:
         out_ << in << to << " = vote_" << kVotes[s.mode] << "(" << m << ", " << text(s.a) << ");\n";
@@ -195,6 +201,14 @@ class Printer {
     return out + ")";
   }
 
+  // The thread's slot in global memory, laid out as place() says.
+  std::string slot(const Expr& index) {
+    std::string number = "((" + text(index) + ") & 7)";
+    std::string one = "block * threads + thread";
+    return program_.by_slot ? "memory[" + number + " * (int)(gridDim.x * threads) + " + one + "]"
+                            : "memory[(" + one + ") * 8 + " + number + "]";
+  }
+
   std::string text(const Expr& e) {
     constexpr const char* kFunctions[] = {
         "negate",       "invert",      "absolute",    "popcount",      "leading_zeros",
@@ -203,6 +217,8 @@ class Printer {
         "bit_and",      "bit_or",      "bit_xor",     "shift_left",    "shift_right",
         "least_of",     "greatest_of", "high_product"};
     constexpr const char* kCompare[] = {"<", "<=", "==", "!="};
+    constexpr const char* kNarrow[] = {"signed char", "unsigned char", "short", "unsigned short"};
+    constexpr const char* kCalled[] = {"far", "chosen", "again"};
     switch (e.op) {
       case Op::constant:
         return constant(e);
@@ -212,6 +228,17 @@ class Printer {
         return std::string("input<") + name_of(e.type) + ">(in[(" + text(e.args[0]) + ") & 1023])";
       case Op::local:
         return "local[(" + text(e.args[0]) + ") & 7]";
+      case Op::global:
+        return "(int)" + slot(e.args[0]);
+      case Op::bytes:
+        return e.value == 0 ? "(int)((const unsigned char*)in)[(" + text(e.args[0]) + ") & 8191]"
+                            : "(int)((const short*)in)[(" + text(e.args[0]) + ") & 4095]";
+      case Op::position:
+        return std::string("(int)threadIdx.") + "xyz"[e.value];
+      case Op::narrow:
+        return std::string("(int)(") + kNarrow[e.value] + ")(" + text(e.args[0]) + ")";
+      case Op::call:
+        return call(kCalled[e.value], e);
       case Op::thread:
         return "thread";
       case Op::lane:
@@ -302,6 +329,26 @@ WHOLE(int, u32, true, __mulhi, 32, )
 WHOLE(u32, u32, false, __umulhi, 32, )
 WHOLE(i64, u64, true, __mul64hi, 64, ll)
 WHOLE(u64, u64, false, __umul64hi, 64, ll)
+#define CALLED(T) \
+  static __device__ __noinline__ T far(T x, T y, int) { \
+    return x < y ? subtract(y, x) : multiply(x, y); \
+  } \
+  static __device__ __noinline__ T sum(T x, T y) { return add(x, y); } \
+  static __device__ __noinline__ T product(T x, T y) { return multiply(x, y); } \
+  D T chosen(T x, T y, int choice) { \
+    T (*const function)(T, T) = choice & 1 ? (T(*)(T, T))sum : (T(*)(T, T))product; \
+    return function(x, y); \
+  } \
+  static __device__ __noinline__ T descend(T x, T y, int depth) { \
+    return depth == 0 ? y : add(multiply(descend(x, y, depth - 1), x), x); \
+  } \
+  D T again(T x, T y, int choice) { return descend(x, y, choice & 3); }
+CALLED(int)
+CALLED(u32)
+CALLED(i64)
+CALLED(u64)
+CALLED(float)
+CALLED(double)
 template <class T> D T input(u64 word) { return (T)word; }
 template <> __device__ inline float input<float>(u64 word) {
   return word & 3 ? (float)(int)(word >> 40) * 0.03125f : __int_as_float((int)(word >> 32));
@@ -321,8 +368,8 @@ D void from_bits(i64& x, u64 bits) { x = (i64)bits; }
 D void from_bits(u64& x, u64 bits) { x = bits; }
 D void from_bits(float& x, u64 bits) { x = __int_as_float((int)bits); }
 D void from_bits(double& x, u64 bits) { x = __longlong_as_double((i64)bits); }
-template <int MODE, int AMOUNT, int WIDTH, class T> D T shuffle(u32 mask, T x, int wanted) {
-  const int lane = threadIdx.x % 32, first = lane & ~(WIDTH - 1);
+template <int MODE, int AMOUNT, int WIDTH, class T> D T shuffle(u32 mask, int lane, T x, int wanted) {
+  const int first = lane & ~(WIDTH - 1);
   int from = lane;
   T got;
   if (MODE == 0) {

@@ -7,6 +7,7 @@
 // location are all of one commutative kind with their result unused.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -28,12 +29,17 @@ enum class Op : std::uint8_t {
   variable,  // value: its number
   input,     // args: index (i32); an element of the input, converted as input_value() says
   local,     // args: index (i32); an element of the thread's array, i32
+  global,    // args: index (i32); an element of the thread's slots in global memory, i32
+  bytes,     // args: index (i32); i32 of a byte of the input, or of 16 bits with sign (value: 1)
+  position,  // i32: threadIdx.x, y or z by value
   thread,
   lane,
   block,
   threads,
   parameter,
-  cast,  // float to integer saturates; NaN: 0, the sign bit alone where a side has 64 bits
+  narrow,  // i32 to 8 or 16 bits and back, by value: signed char, unsigned char, short, unsigned
+           // short
+  cast,    // float to integer saturates; NaN: 0, the sign bit alone where a side has 64 bits
   negate,
   invert,
   absolute,
@@ -63,6 +69,7 @@ enum class Op : std::uint8_t {
   not_equal,
   select,
   fused_multiply_add,
+  call,  // value: the function, as called() in the interpreter says; args: two of the type, one i32
 };
 
 struct Expr {
@@ -73,19 +80,20 @@ struct Expr {
 };
 
 enum class Kind : std::uint8_t {
-  assign,       // variable = a
-  store_local,  // local[a & 7] = b
-  branch,       // if (a) body else other
-  loop,         // for (variable = 0; variable < (a & 7); ++variable) body
-  leave,        // if (a) break
-  next,         // if (a) continue
-  choose,       // switch (a & 3): body, other, third, none; falls: without break after the first
-  shuffle,      // variable = a of the lane that `mode`, `amount`, `width` and b name
-  vote,         // variable (u32) = ballot … of a, by `mode`
-  exchange,     // shared[thread] = a; barrier; variable = shared[other thread]; barrier
-  count,        // variable (i32) = __syncthreads_count/and/or(a), by `mode`
-  atomic,       // accumulator[mode][a & 7] op= b (u32)
-  exit,         // if (a) write the results and return
+  assign,        // variable = a
+  store_local,   // local[a & 7] = b
+  store_global,  // the thread's slot a & 7 in global memory = b
+  branch,        // if (a) body else other
+  loop,          // for (variable = 0; variable < (a & 7); ++variable) body
+  leave,         // if (a) break
+  next,          // if (a) continue
+  choose,        // switch (a & 3): body, other, third, none; falls: without break after the first
+  shuffle,       // variable = a of the lane that `mode`, `amount`, `width` and b name
+  vote,          // variable (u32) = ballot … of a, by `mode`
+  exchange,      // shared[thread] = a; barrier; variable = shared[other thread]; barrier
+  count,         // variable (i32) = __syncthreads_count/and/or(a), by `mode`
+  atomic,        // accumulator[mode][a & 7] op= b (u32)
+  exit,          // if (a) write the results and return
 };
 
 struct Stmt {
@@ -103,22 +111,36 @@ inline constexpr int kVoteModes =
     9;  // ballot any all match reduce_add reduce_min reduce_max reduce_and reduce_xor
 inline constexpr int kCountModes = 3;
 inline constexpr int kAtomicModes = 6;  // add, min, max, and, or, xor
-inline constexpr int kSlots = 8;        // of the local array and of each accumulator
+inline constexpr int kFunctions = 3;
+inline constexpr int kSlots = 8;  // of the local array, of each accumulator, of a thread in memory
 inline constexpr int kInputs = 1024;
 
 struct Program {
   std::uint64_t seed = 0;
   int threads = 32, blocks = 2, parameter = 0;
+  int shape[3] = {32, 1, 1};  // of the block: `threads` in all
+  bool by_slot = false;       // global memory holds slot after slot instead of thread after thread
   std::vector<Type> variables;
   std::vector<Stmt> body;
   // Variables, then one word that folds the accumulators (0 for threads that left early).
   int results() const { return static_cast<int>(variables.size()) + 1; }
 };
 
-Program generate(std::uint64_t seed);
+// `plain`: without calls, narrow integers, global memory, and blocks of more than one dimension.
+Program generate(std::uint64_t seed, bool plain = false);
 // The kernel `name` and, once for a text, the helpers that all of them use.
 std::string print(const Program& program, const std::string& name);
 std::string preamble();
+// Where a slot of a thread lies in global memory, and what is there at the start.
+inline std::size_t place(const Program& program, int block, int thread, int slot) {
+  auto all = static_cast<std::size_t>(program.blocks * program.threads);
+  auto one = static_cast<std::size_t>(block * program.threads + thread);
+  return program.by_slot ? static_cast<std::size_t>(slot) * all + one
+                         : one * kSlots + static_cast<std::size_t>(slot);
+}
+inline std::uint32_t first_content(std::size_t place) {
+  return static_cast<std::uint32_t>(place) * 2654435761u;
+}
 // The results of every thread, results() words each. `input` has kInputs words.
 std::vector<std::uint64_t> interpret(const Program& program,
                                      const std::vector<std::uint64_t>& input);
