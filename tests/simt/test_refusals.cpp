@@ -42,6 +42,24 @@ TEST(Simt, RefusalsNameTheLine) {
   EXPECT_NE(reply.error.find("cannot be read"), std::string::npos) << reply.error;
 }
 
+// What one kernel does not get, the others of its image do.
+TEST(Simt, ARefusedKernelLeavesTheOthersAlone) {
+  Program program(R"(
+    extern "C" __global__ void calls(int* p) { *p = __nvvm_read_ptx_sreg_pm0(); }
+    extern "C" __global__ void good(int* p) { p[threadIdx.x] = threadIdx.x * 2; })",
+                  0);
+  ASSERT_EQ(program.reply().kernels.size(), 1u);
+  std::vector<int> out(40, -1);
+  program.launch("good", {1}, {40}, 0, out.data());
+  for (int t = 0; t < 40; ++t) ASSERT_EQ(out[t], 2 * t);
+  ASSERT_EQ(program.reply().refused.size(), 1u);
+  const auto& [name, why] = program.reply().refused[0];
+  EXPECT_EQ(name, "calls");
+  EXPECT_NE(why.find("kernel.cu:2: the device function `llvm.nvvm.read.ptx.sreg.pm0`"),
+            std::string::npos)
+      << why;
+}
+
 // A check that holds ends nothing, wherever it stands.
 TEST_P(Checks, InLoopsThatHold) {
   Program program(R"(

@@ -4,6 +4,7 @@
 //   copy:N         the same, as another image (for caches)
 //   damaged        an object that does not load
 //   refuse         an error
+//   refuse_one     "kernels", and a kernel that is refused
 //   crash          a fault, and "kernels" when asked to be careful
 //   crash_always   a fault
 #include <cstring>
@@ -110,6 +111,7 @@ extern "C" __attribute__((visibility("default"))) void td_cc_lower(const LowerRe
   if (what == "damaged") reply.object.resize(reply.object.size() / 2);
   for (const Row& row : kRows) reply.kernels.push_back(kernel_of(row));
   reply.kernels.push_back(large_params());
+  if (what == "refuse_one") reply.refused = {{"odd", "kernel.cu:7: oddness is not supported"}};
   reply.data.assign(32, 0);
   reply.data[0] = 3;
   reply.data_pointers = {{8, 0}};

@@ -173,6 +173,7 @@ TEST(Replies, SurviveTheTripThroughBytes) {
   kernel.has_barrier = true;
   kernel.max_threads = 77;
   reply.kernels = {kernel, kernel};
+  reply.refused = {{"odd", "why"}};
   reply.globals = {{"g", 8, 16, true}};
   reply.data_pointers = {{0, 8}, {8, 16}};
   reply.ok = true;
@@ -223,6 +224,22 @@ TEST_F(Modules, FailuresFillTheLog) {
             CUDA_ERROR_INVALID_IMAGE);
   // The context has not failed.
   OK(cuCtxSynchronize());
+}
+
+// A kernel that is refused leaves the others of its image alone.
+TEST_F(Modules, OneRefusedKernel) {
+  std::string log;
+  EXPECT_EQ(load("refuse_one", &log), CUDA_SUCCESS) << log;
+  std::string image = image_of("refuse_one");
+  CUmodule module = nullptr;
+  CUfunction function = nullptr;
+  ASSERT_EQ(td_soft_cuModuleLoadData(&module, image.data()), CUDA_SUCCESS);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(td_soft_cuModuleGetFunction(&function, module, "odd"), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("kernel odd cannot run: kernel.cu:7"),
+            std::string::npos);
+  EXPECT_EQ(td_soft_cuModuleGetFunction(&function, module, "none"), CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(td_soft_cuModuleUnload(module), CUDA_SUCCESS);
 }
 
 // A compiler that crashes is asked once more, for simple code; the process lives on either way.

@@ -98,8 +98,7 @@ CUresult td_soft_cuModuleUnload(CUmodule module) {
 CUresult td_soft_cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
   return in_module(module, [&]() -> CUresult {
     if (!function || !name) return CUDA_ERROR_INVALID_VALUE;
-    *function = find_function(module, name);
-    return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+    return find_function(module, name, function);
   });
 }
 

@@ -80,6 +80,11 @@ std::string write_reply(const LowerReply& reply) {
           std::uint32_t{kernel.recursive}, kernel.quick_size})
       out.number(value);
   }
+  out.number(reply.refused.size());
+  for (const RefusedKernel& kernel : reply.refused) {
+    out.text(kernel.name);
+    out.text(kernel.why);
+  }
   out.number(reply.globals.size());
   for (const LoweredGlobal& global : reply.globals) {
     out.text(global.name);
@@ -134,6 +139,12 @@ bool read_reply(std::string_view bytes, LowerReply* reply) {
     kernel.recursive = small() != 0;
     kernel.quick_size = small();
     reply->kernels.push_back(std::move(kernel));
+  }
+  for (std::uint64_t refused = in.number(); refused > 0 && in.ok(); --refused) {
+    RefusedKernel kernel;
+    kernel.name = in.text();
+    kernel.why = in.text();
+    reply->refused.push_back(std::move(kernel));
   }
   for (std::uint64_t globals = in.number(); globals > 0 && in.ok(); --globals) {
     LoweredGlobal global;

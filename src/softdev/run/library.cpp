@@ -36,12 +36,14 @@ CUresult load_library(Context& context, std::string_view image, CUlibrary* out, 
     handle_pool<CUlib_st>().recycle(library);
     return result;
   }
-  for (CUfunction function : module->functions) {
+  auto add = [&](const std::string& name) {
     CUkernel kernel = handle_pool<CUkern_st>().make();
     kernel->library = library;
-    kernel->name = function->info.name;
+    kernel->name = name;
     library->kernels.push_back(kernel);
-  }
+  };
+  for (CUfunction function : module->functions) add(function->info.name);
+  for (const RefusedKernel& kernel : module->refused) add(kernel.name);
   *out = library;
   return CUDA_SUCCESS;
 }
@@ -76,8 +78,7 @@ CUkernel find_kernel(CUlibrary library, std::string_view name) {
 CUresult kernel_function(Context& context, CUkernel kernel, CUfunction* out) {
   CUmodule module = nullptr;
   if (CUresult error = library_module(context, kernel->library, &module)) return error;
-  *out = find_function(module, kernel->name);
-  return *out ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+  return find_function(module, kernel->name, out);
 }
 
 bool is_live(CUlibrary library) { return is_alive(library); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "softdev/jit/lower_image.h"
 #include "softdev/run/fault.h"
@@ -177,6 +178,7 @@ CUresult load_module(Context& context, const void* image, CUmodule* out, std::st
   CUmodule module = handle_pool<CUmod_st>().make();
   module->context = &context;
   module->globals = reply.globals;
+  module->refused = reply.refused;
   result = place_data(context, reply, module, log);
   if (result == CUDA_SUCCESS) result = place_code(reply, module, log);
   auto kept = std::make_shared<const std::string>(bytes);
@@ -200,10 +202,17 @@ void destroy_module(CUmodule module) {
   handle_pool<CUmod_st>().recycle(module);
 }
 
-CUfunction find_function(CUmodule module, std::string_view name) {
+CUresult find_function(CUmodule module, std::string_view name, CUfunction* out) {
+  *out = nullptr;
   for (CUfunction function : module->functions)
-    if (function->info.name == name) return function;
-  return nullptr;
+    if (function->info.name == name) *out = function;
+  if (*out) return CUDA_SUCCESS;
+  for (const RefusedKernel& kernel : module->refused) {
+    if (kernel.name != name) continue;
+    base::log_once(base::LogLevel::warn, base::cat("kernel ", name, " cannot run: ", kernel.why));
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
+  return CUDA_ERROR_NOT_FOUND;
 }
 
 bool find_global(CUmodule module, std::string_view name, CUdeviceptr* address, std::size_t* bytes) {

@@ -46,6 +46,7 @@ struct CUmod_st {
   std::unique_ptr<td::softdev::ElfObject> code;
   std::uintptr_t data = 0;  // device address of the module's variables, 0 = none
   std::vector<CUfunction> functions;
+  std::vector<td::softdev::RefusedKernel> refused;
   std::vector<td::softdev::LoweredGlobal> globals;
   void clear() {
     alive = false;
@@ -53,6 +54,7 @@ struct CUmod_st {
     code.reset();
     data = 0;
     functions.clear();
+    refused.clear();
     globals.clear();
   }
 };
@@ -67,7 +69,9 @@ CUresult load_module(Context& context, const void* image, CUmodule* module, std:
 std::string_view image_bytes(const void* image);
 // The context must be idle and must have forgotten the module.
 void destroy_module(CUmodule module);
-CUfunction find_function(CUmodule module, std::string_view name);
+// CUDA_ERROR_NOT_FOUND; CUDA_ERROR_NOT_SUPPORTED for a kernel that the software device refuses, and
+// the log says why.
+CUresult find_function(CUmodule module, std::string_view name, CUfunction* function);
 // False when the module has no such variable. Either result may be null.
 bool find_global(CUmodule module, std::string_view name, CUdeviceptr* address, std::size_t* bytes);
 bool is_live(CUfunction function, const Context& context);

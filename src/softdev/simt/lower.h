@@ -66,6 +66,11 @@ struct LoweredKernel {
   std::uint32_t quick_size = 0;          // instructions of a kernel compiled in a hurry
 };
 
+// A kernel that the software device cannot run; the other kernels of its image are not affected.
+struct RefusedKernel {
+  std::string name, why;
+};
+
 // A __device__ or __constant__ variable: a piece of the module's data segment.
 struct LoweredGlobal {
   std::string name;
@@ -74,12 +79,13 @@ struct LoweredGlobal {
 };
 
 struct LowerReply {
-  bool ok = false;
+  bool ok = false;  // false as well when all kernels are refused
   std::string
       error;  // for people: "kernel.cu:12: recursion is not supported on the software device yet"
   std::string object;  // ELF relocatable, position independent; undefined symbols: td_rt_*,
                        // Sleef_*, memcpy-like libc
   std::vector<LoweredKernel> kernels;
+  std::vector<RefusedKernel> refused;
   std::vector<LoweredGlobal> globals;
   std::string data;  // initial bytes of the data segment
   std::uint64_t data_align = 256;

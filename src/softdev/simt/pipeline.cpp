@@ -117,7 +117,7 @@ class Lowering {
         data_(lay_out_data(thread, reply)),
         scalar_(host, data_, function_shared_, kept, has_avx2_) {}
 
-  void make_code() {
+  void make_code(NoteRefused refused) {
     for (Function& function : thread_) {
       if (has_avx2_) fuse_products(function);
       if (kept_.holds(&function)) lay_out_shared(function, function_shared_);
@@ -131,7 +131,16 @@ class Lowering {
     // Scalar code refers to what belongs to a kernel until its bodies are made.
     contexts_.resize(kernels.size());
     for (unsigned i = 0; i < kernels.size(); ++i) make_kernel(*kernels[i], contexts_[i]);
-    scalar_.emit_bodies();
+    scalar_.emit_bodies(refused);
+  }
+
+  // Refused kernels are no kernels of the reply.
+  void drop_refused() {
+    erase_if(reply_.kernels, [&](const LoweredKernel& kernel) {
+      return any_of(reply_.refused, [&](const RefusedKernel& r) { return r.name == kernel.name; });
+    });
+    if (!reply_.refused.empty() && reply_.kernels.empty())
+      throw Unsupported(reply_.refused.front().why);
   }
 
   void note_stack_sizes(const ObjectCode& object,
@@ -228,19 +237,23 @@ void lower(const LowerRequest& request, LowerReply& reply) {
       read_image(StringRef(request.bitcode.data(), request.bitcode.size()), context);
   hook("image", *thread);
   define_semantics(*thread);
-  KeptFunctions kept = prepare_threads(*thread, hook);
+  auto refused = [&](const Function& kernel, const char* why) {
+    reply.refused.push_back({kernel.getName().str(), why});
+  };
+  KeptFunctions kept = prepare_threads(*thread, hook, refused);
   bool hurry = in_a_hurry(request, find_kernels(*thread), kept);
   int level = hurry || request.careful ? 0 : request.optimize == 0 ? 2 : request.optimize;
   std::unique_ptr<TargetMachine> target = host_target(request.cpu, level);
   std::unique_ptr<Module> host = make_host_module(context, *target);
   Lowering lowering(request, reply, *thread, *host, *target, kept, hurry && !request.careful);
-  lowering.make_code();
+  lowering.make_code(refused);
   hook("warp", *host);
   set_host_attributes(*host, *target);
   auto saved = optimize_host(*host, *target, level == 0, hook);
   ObjectCode object = emit_object(*host, *target);
   hook("object", *host);
   lowering.note_stack_sizes(object, saved);
+  lowering.drop_refused();
   reply.object = std::move(object.bytes);
   reply.ok = true;
 }

@@ -10,7 +10,6 @@
 #include "softdev/simt/math_names.h"
 #include "softdev/simt/progress.h"
 #include "softdev/simt/scalar_body.h"
-#include "softdev/simt/unsupported.h"
 
 namespace td::softdev::simt {
 
@@ -31,7 +30,7 @@ Constant* place_text(Module& host, const Instruction& at) {
 }
 
 Function* ScalarCode::declare(Function& device, const SharedLayout& shared,
-                              const std::string& symbol) {
+                              const std::string& symbol, bool is_kernel) {
   SmallVector<Type*> params{PointerType::get(host_.getContext(), 0)};
   params.append(device.getFunctionType()->param_begin(), device.getFunctionType()->param_end());
   auto* type = FunctionType::get(device.getReturnType(), params, device.isVarArg());
@@ -47,7 +46,7 @@ Function* ScalarCode::declare(Function& device, const SharedLayout& shared,
                            device.getAttributes().getParamAttrs(argument.getArgNo()));
     made->addParamAttrs(argument.getArgNo() + 1, attributes);
   }
-  bodies_.push_back({&device, made, &shared});
+  bodies_.push_back({&device, made, &shared, is_kernel});
   return made;
 }
 
@@ -56,14 +55,14 @@ Function* ScalarCode::function(Function& device) {
     throw Unsupported("function `" + device.getName().str() +
                       "` is declared but not defined: define it in the same source");
   Function*& made = made_[&device];
-  if (!made) made = declare(device, shared_, symbol_of(device));
+  if (!made) made = declare(device, shared_, symbol_of(device), false);
   return made;
 }
 
 // (ThreadFrame*): loads the parameters and calls the body.
 std::string ScalarCode::kernel(const KernelContext& kernel) {
   Function& device = *kernel.thread;
-  Function* body = declare(device, kernel.shared, "td_body." + device.getName().str());
+  Function* body = declare(device, kernel.shared, "td_body." + device.getName().str(), true);
   body->setLinkage(GlobalValue::InternalLinkage);
   for (Argument& argument : body->args())
     for (auto kind : {Attribute::ByVal, Attribute::NoAlias}) argument.removeAttr(kind);
@@ -101,10 +100,16 @@ std::string ScalarCode::kernel(const KernelContext& kernel) {
   return symbol;
 }
 
-void ScalarCode::emit_bodies() {
+void ScalarCode::emit_bodies(NoteRefused refused) {
   while (next_body_ < bodies_.size()) {
     Body body = bodies_[next_body_++];
-    ScalarBody(*this, *body.device, *body.host, *body.shared).emit();
+    try {
+      ScalarBody(*this, *body.device, *body.host, *body.shared).emit();
+    } catch (const Unsupported& why) {
+      if (!body.is_kernel) throw;
+      refused(*body.device, why.what());
+      leave_empty(*body.host);
+    }
   }
   if (NamedMDNode* units = host_.getNamedMetadata("llvm.dbg.cu")) units->eraseFromParent();
 }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "softdev/simt/functions.h"
+#include "softdev/simt/unsupported.h"
 #include "softdev/simt/warp_emitter.h"
 
 namespace td::softdev::simt {
@@ -31,8 +32,9 @@ class ScalarCode {
   llvm::Function* function(llvm::Function& device_function);
   // The ThreadFunction of a kernel; returns its symbol.
   std::string kernel(const KernelContext& kernel);
-  // Makes the bodies of all functions that were asked for. Throws Unsupported.
-  void emit_bodies();
+  // Makes the bodies of all functions that were asked for. Kernels that are refused get a body that
+  // is never to be run; `refused` is told why. Throws Unsupported for what several kernels share.
+  void emit_bodies(NoteRefused refused);
   bool empty() const { return bodies_.empty(); }
   // Symbols of all scalar functions.
   std::vector<std::string> symbols() const;
@@ -44,10 +46,11 @@ class ScalarCode {
  private:
   friend class ScalarBody;
   llvm::Function* declare(llvm::Function& device_function, const SharedLayout& shared,
-                          const std::string& symbol);
+                          const std::string& symbol, bool is_kernel);
   struct Body {
     llvm::Function *device, *host;
     const SharedLayout* shared;
+    bool is_kernel;
   };
 
   llvm::Module& host_;

@@ -68,6 +68,13 @@ void refuse(const Instruction& at, const std::string& feature) {
   throw Unsupported(source_place(at) + feature + " not supported on the software device yet");
 }
 
+void leave_empty(Function& kernel) {
+  GlobalValue::LinkageTypes linkage = kernel.getLinkage();
+  kernel.deleteBody();
+  kernel.setLinkage(linkage);
+  ReturnInst::Create(kernel.getContext(), BasicBlock::Create(kernel.getContext(), "", &kernel));
+}
+
 namespace {
 
 // What generic passes must know about the target: branches diverge, address space 0 is the generic
@@ -103,14 +110,25 @@ struct Managers {
   }
 };
 
-void refuse_unknown_code(Module& module) {
-  for (Function& function : module)
-    for (Instruction& instruction : instructions(function)) {
-      auto* call = dyn_cast<CallBase>(&instruction);
-      auto* text = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
-      if (text && !text->getAsmString().empty())  // an empty one is a compiler barrier
-        refuse(*call, "inline assembly (asm) is");
+void refuse_unknown_code(Function& function) {
+  for (Instruction& instruction : instructions(function)) {
+    auto* call = dyn_cast<CallBase>(&instruction);
+    auto* text = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
+    if (text && !text->getAsmString().empty())  // an empty one is a compiler barrier
+      refuse(*call, "inline assembly (asm) is");
+  }
+}
+
+void refuse_unknown_code(Module& module, ArrayRef<Function*> kernels, NoteRefused refused) {
+  for (Function& function : module) {
+    try {
+      refuse_unknown_code(function);
+    } catch (const Unsupported& why) {
+      if (!is_contained(kernels, &function)) throw;
+      refused(function, why.what());
+      leave_empty(function);
     }
+  }
 }
 
 void mark_for_inlining(Module& module, ArrayRef<Function*> kernels, const KeptFunctions& kept) {
@@ -320,7 +338,7 @@ unsigned max_threads(const Function& kernel) {
   return found ? std::min(product, 1024u) : 1024;
 }
 
-KeptFunctions prepare_threads(Module& module, const StepHook& hook) {
+KeptFunctions prepare_threads(Module& module, const StepHook& hook, NoteRefused refused) {
   std::vector<Function*> kernels = find_kernels(module);
   KeptFunctions kept;
   {
@@ -345,7 +363,7 @@ KeptFunctions prepare_threads(Module& module, const StepHook& hook) {
     passes.run(module, managers.module);
     kept = still_there(kept, module);
   }
-  refuse_unknown_code(module);
+  refuse_unknown_code(module, kernels, refused);
   place_thread_state(module, kernels);
   hook("inlined", module);
   for (Function* kernel : kernels) copy_changed_params(*kernel);

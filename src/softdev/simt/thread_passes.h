@@ -7,6 +7,7 @@
 #include <string>
 
 #include "softdev/simt/functions.h"
+#include "softdev/simt/unsupported.h"
 
 namespace td::softdev::simt {
 
@@ -25,7 +26,8 @@ void define_semantics(llvm::Module& module);
 // Inlines into the kernels all functions but those that must be kept (functions.h), and brings the
 // code into the form that the warp passes expect: afterwards every kernel has no calls except to
 // intrinsics, known externals and kept functions, no constant expressions, no vectors, one return,
-// only `br` and `ret` as terminators, reducible loops in simplified and loop-closed form.
-KeptFunctions prepare_threads(llvm::Module& module, const StepHook& hook);
+// only `br` and `ret` as terminators, reducible loops in simplified and loop-closed form. Refused
+// kernels are left empty.
+KeptFunctions prepare_threads(llvm::Module& module, const StepHook& hook, NoteRefused refused);
 
 }  // namespace td::softdev::simt
