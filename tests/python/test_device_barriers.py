@@ -254,3 +254,35 @@ def test_a_cooperative_grid_that_does_not_fit_is_refused():
     kernel((4,), (64,), (), cooperative=True)
     with pytest.raises(td.CUDAError, match="COOPERATIVE_LAUNCH_TOO_LARGE"):
         kernel((1_000_000,), (1024,), (), cooperative=True)
+
+
+@pytest.mark.parametrize("block", [(32, 32), (16, 64), (1024, 1), (7, 146)])
+def test_local_arrays_across_barriers_in_large_blocks(block):
+    """The arrays of all warps of a block live at once."""
+    source = """
+    extern "C" __global__ void k(const int* in, int* out, int n) {
+      int t = threadIdx.y * blockDim.x + threadIdx.x, size = blockDim.x * blockDim.y;
+      __shared__ int s[1024];
+      int mine[500];
+      for (int i = 0; i < n; ++i) mine[(i * 7 + t) % n] = in[(t + i) % size];
+      for (int round = 0; round < 3; ++round) {
+        s[t] = mine[(t + round) % n];
+        __syncthreads();
+        mine[(t * 3 + round) % n] += s[size - 1 - t];
+        __syncthreads();
+      }
+      int sum = 0;
+      for (int i = 0; i < n; ++i) sum += mine[i] * (i + 1);
+      out[t] = __shfl_xor_sync(__activemask(), sum, 0);
+    }"""
+    size, n = block[0] * block[1], 500
+    values = RNG.integers(0, 1000, size).astype(np.int32)
+    data, out = td.asarray(values), td.zeros(size, np.int32)
+    td.RawKernel(source, "k")((1,), block, (data, out, n))
+    t, i = np.arange(size)[:, None], np.arange(n)[None, :]
+    mine = np.empty((size, n), np.int64)
+    mine[t, (i * 7 + t) % n] = values[(t + i) % size]
+    lanes = np.arange(size)
+    for r in range(3):
+        mine[lanes, (lanes * 3 + r) % n] += mine[lanes, (lanes + r) % n][::-1]
+    assert np.array_equal(td.asnumpy(out), (mine * (i + 1)).sum(1).astype(np.int32))

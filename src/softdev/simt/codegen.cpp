@@ -2,6 +2,7 @@
 
 #include <llvm/IR/DiagnosticHandler.h>
 #include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -132,6 +133,17 @@ FunctionPassManager host_passes(bool quick, unsigned registers) {
   return passes;
 }
 
+// Arrays of as many elements as the block has warps; others belong to the frame.
+std::uint64_t bytes_for_each_warp(const Function& function) {
+  const DataLayout& layout = function.getParent()->getDataLayout();
+  std::uint64_t bytes = 0;
+  for (const Instruction& instruction : instructions(function))
+    if (auto* array = dyn_cast<AllocaInst>(&instruction);
+        array && !isa<ConstantInt>(array->getArraySize()))
+      bytes += layout.getTypeAllocSize(array->getAllocatedType());
+  return bytes;
+}
+
 }  // namespace
 
 std::map<std::string, std::uint64_t> optimize_host(Module& host, TargetMachine& target, bool quick,
@@ -153,10 +165,11 @@ std::map<std::string, std::uint64_t> optimize_host(Module& host, TargetMachine& 
   std::map<std::string, std::uint64_t> saved;
   for (Function& f : host) {
     if (f.isDeclaration() || !has_phases(f)) continue;
-    auto bytes = quick ? std::nullopt : split_into_loops(f);
-    saved[f.getName().str()] = bytes ? *bytes : split_phases(f);
+    bool loops = !quick && split_into_loops(f);
+    if (!loops) split_phases(f);
+    saved[f.getName().str()] = bytes_for_each_warp(f);
     function.invalidate(f, PreservedAnalyses::none());
-    if (bytes) SROAPass(SROAOptions::PreserveCFG).run(f, function);
+    if (loops) SROAPass(SROAOptions::PreserveCFG).run(f, function);
     function.invalidate(f, PreservedAnalyses::none());
   }
   if (!saved.empty()) hook("phases", host);

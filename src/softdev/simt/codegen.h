@@ -20,7 +20,8 @@ bool has_avx2(const llvm::TargetMachine& target);
 
 // Attributes of every function of the module.
 void set_host_attributes(llvm::Module& host, const llvm::TargetMachine& target);
-// Also splits functions into phases; returns what these save for each warp, by function.
+// Also splits functions into phases; returns the bytes that these keep for each warp, by function:
+// what lives across barriers, and local arrays.
 std::map<std::string, std::uint64_t> optimize_host(llvm::Module& host, llvm::TargetMachine& target,
                                                    bool quick, const StepHook& hook);
 

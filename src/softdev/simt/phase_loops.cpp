@@ -41,12 +41,12 @@ class PhaseLoops {
  public:
   explicit PhaseLoops(Function& function) : function_(function) {}
 
-  std::optional<std::uint64_t> run() {
+  bool run() {
     find_parts();
-    if (!find_phases()) return std::nullopt;
+    if (!find_phases()) return false;
     BlockUniformity uniformity(function_, dispatch_);
     for (Phase& phase : phases_)
-      if (phase.ends.size() > 1 && !ends_alike(phase, uniformity)) return std::nullopt;
+      if (phase.ends.size() > 1 && !ends_alike(phase, uniformity)) return false;
     LiveValues live(function_, dispatch_);
     for (unsigned k = 1; k < phases_.size(); ++k)
       phases_[k].live = live.live_into(phases_[k].start);
@@ -60,7 +60,7 @@ class PhaseLoops {
       for (Instruction& instruction : make_early_inc_range(block))
         if (calls(instruction, phase_barrier_marker)) instruction.eraseFromParent();
     removeUnreachableBlocks(function_);
-    return frame_bytes_;
+    return true;
   }
 
  private:
@@ -206,7 +206,6 @@ class PhaseLoops {
   void make_frames(ArrayRef<Type*> members) {
     if (members.empty()) return;
     frame_type_ = StructType::get(function_.getContext(), members);
-    frame_bytes_ = function_.getParent()->getDataLayout().getTypeAllocSize(frame_type_);
     IRBuilder<> b(function_.getEntryBlock().getTerminator());
     frames_ = b.CreateAlloca(frame_type_, dispatch_->getArgOperand(1), "frames");
     frames_->setAlignment(Align(64));
@@ -326,13 +325,10 @@ class PhaseLoops {
   MapVector<Instruction*, Kept> kept_;
   StructType* frame_type_ = nullptr;
   AllocaInst* frames_ = nullptr;
-  std::uint64_t frame_bytes_ = 0;
 };
 
 }  // namespace
 
-std::optional<std::uint64_t> split_into_loops(Function& function) {
-  return PhaseLoops(function).run();
-}
+bool split_into_loops(Function& function) { return PhaseLoops(function).run(); }
 
 }  // namespace td::softdev::simt

@@ -12,13 +12,10 @@
 
 #include <llvm/IR/Function.h>
 
-#include <cstdint>
-#include <optional>
-
 namespace td::softdev::simt {
 
 // Where it can be done, instead of split_phases and under the same conditions; afterwards stack
-// slots have to be made into SSA values once more. Returns the bytes that are saved for each warp.
-std::optional<std::uint64_t> split_into_loops(llvm::Function& function);
+// slots have to be made into SSA values once more. False where it cannot.
+bool split_into_loops(llvm::Function& function);
 
 }  // namespace td::softdev::simt

@@ -27,7 +27,7 @@ class PhaseSplitter {
  public:
   explicit PhaseSplitter(Function& function) : function_(function) {}
 
-  std::uint64_t run() {
+  void run() {
     find_markers();
     split_blocks();
     LiveValues live(function_, dispatch_);
@@ -37,7 +37,6 @@ class PhaseSplitter {
     make_dispatch();
     for (Instruction* value : spilled_) repair(value);
     for (CallInst* marker : markers_) marker->eraseFromParent();
-    return frame_bytes_;
   }
 
  private:
@@ -79,7 +78,6 @@ class PhaseSplitter {
           spilled_.push_back(value);
         }
     frame_type_ = StructType::get(function_.getContext(), members);
-    frame_bytes_ = function_.getParent()->getDataLayout().getTypeAllocSize(frame_type_) + 4;
     // Before the first round, where the number of warps is known.
     Value* warps = dispatch_->getArgOperand(1);
     IRBuilder<> b(function_.getEntryBlock().getTerminator());
@@ -168,7 +166,6 @@ class PhaseSplitter {
   DenseMap<Instruction*, unsigned> members_;
   StructType* frame_type_ = nullptr;
   AllocaInst *frames_ = nullptr, *places_ = nullptr;
-  std::uint64_t frame_bytes_ = 0;
 };
 
 }  // namespace
@@ -179,6 +176,6 @@ bool has_phases(const Function& function) {
   return false;
 }
 
-std::uint64_t split_phases(Function& function) { return PhaseSplitter(function).run(); }
+void split_phases(Function& function) { PhaseSplitter(function).run(); }
 
 }  // namespace td::softdev::simt

@@ -14,8 +14,6 @@
 #include <llvm/IR/Function.h>
 #include <llvm/IR/IRBuilder.h>
 
-#include <cstdint>
-
 namespace td::softdev::simt {
 
 // Calls that stand for the two places until the function is split. dispatch(i32 warp, i32 warps,
@@ -25,8 +23,8 @@ constexpr const char* phase_dispatch_marker = "td.phase.dispatch";
 
 // Must run after the function's stack slots have become SSA values and before any other
 // optimisation. The warp loop's latch is the block named "td.next"; a warp that ends goes through
-// the block named "td.finished". Returns the bytes that are saved for each warp.
-std::uint64_t split_phases(llvm::Function& function);
+// the block named "td.finished".
+void split_phases(llvm::Function& function);
 bool has_phases(const llvm::Function& function);
 
 }  // namespace td::softdev::simt

@@ -150,11 +150,8 @@ class Lowering {
     for (unsigned i = 0; i < functions_.size(); ++i) {
       LoweredKernel& kernel = reply_.kernels[i];
       std::uint64_t bytes = size_of(object, functions_[i].range_symbol) + callee_stack + scalar;
-      if (functions_[i].phased) {
-        std::uint64_t local = std::uint64_t{kernel.local_bytes} * kernel.width + 64;
-        bytes +=
-            functions_[i].warps_at_most * (saved.find(functions_[i].range_symbol)->second + local);
-      }
+      if (functions_[i].phased)
+        bytes += functions_[i].warps_at_most * saved.find(functions_[i].range_symbol)->second;
       kernel.stack_bytes = static_cast<std::uint32_t>(bytes);
       kernel.thread_stack_bytes = static_cast<std::uint32_t>(scalar + callee_stack);
       kernel.recursive = !kept_.recursive.empty();
