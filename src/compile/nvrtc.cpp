@@ -88,9 +88,10 @@ struct Nvrtc {
     for (const std::string& place : places)
       if (!file_identity(place + "/cuda_fp16.h").empty()) {
         includes.push_back("-I" + place);
-        // Since CUDA 13 libcu++, which other headers include, has a folder of its own.
-        if (!file_identity(place + "/cccl/cuda/std/version").empty())
-          includes.push_back("-I" + place + "/cccl");
+        // libcu++, which other headers include: since CUDA 13 in a folder of its own, of CUDA 12's
+        // wheels in one of them.
+        for (const std::string& part : {place + "/cccl", folder + "/../../cuda_cccl/include"})
+          if (!file_identity(part + "/cuda/std/version").empty()) includes.push_back("-I" + part);
         return;
       }
   }
@@ -109,14 +110,20 @@ std::string identity() {
 }
 
 // Headers that NVRTC is given as text: ours of cuRAND for a source that wants <curand_kernel.h>
-// where no folder has NVIDIA's (the wheels of NVRTC and the runtime do not).
+// where NVIDIA's is missing (the wheels of NVRTC and the runtime have none), or libcu++, which that
+// one includes.
 struct OwnHeaders {
   std::vector<const char*> names, texts;
 
   OwnHeaders(const Source& source, const std::vector<std::string>& options) {
     if (source.text.find("curand") == std::string::npos) return;
-    for (const std::string& folder : include_folders(options))
-      if (!file_identity(folder + "/curand_kernel.h").empty()) return;
+    const std::vector<std::string> folders = include_folders(options);
+    auto has = [&](const char* file) {
+      return std::any_of(folders.begin(), folders.end(), [&](const std::string& folder) {
+        return !file_identity(folder + file).empty();
+      });
+    };
+    if (has("/curand_kernel.h") && has("/nv/target")) return;
     for (std::size_t i = 0; i < kCurandHeaderCount; ++i) {
       names.push_back(kCurandHeaders[i].name.data());
       texts.push_back(kCurandHeaders[i].text.data());
@@ -146,7 +153,8 @@ class Compilation {
     int result = api_.nvrtcCompileProgram(program_, static_cast<int>(list.size()), list.data());
     Image image;
     image.log = log();
-    if (result != 0 && !image.log.empty()) throw_compile_error(api_.name(), source_, image.log);
+    if (result != 0 && !image.log.empty())
+      throw_compile_error(api_.name(), source_, image.log + cure_of(image.log));
     check(result, "nvrtcCompileProgram");
     image.bytes = bytes(api_.nvrtcGetCUBINSize, api_.nvrtcGetCUBIN);
     if (image.bytes.empty()) image.bytes = bytes(api_.nvrtcGetPTXSize, api_.nvrtcGetPTX);
@@ -164,6 +172,16 @@ class Compilation {
   void check(int result, const char* call) const {
     if (result == 0) return;
     throw InternalError(base::cat(call, " of ", api_.library.file, " failed with ", result));
+  }
+
+  // NVIDIA's headers include libcu++, which comes with the toolkit and in a wheel of its own.
+  static std::string cure_of(const std::string& log) {
+    for (const char* missing : {"cannot open source file \"nv/", "cannot open source file \"cuda/"})
+      if (log.find(missing) != std::string::npos)
+        return "The file belongs to libcu++, which is not beside this NVRTC; install it (of "
+               "wheels: "
+               "`pip install nvidia-cuda-cccl`) or name its folder with -I";
+    return "";
   }
 
   std::string log() const {

@@ -22,7 +22,25 @@ Source source_of(std::string text) {
   return source;
 }
 
-class Nvrtc : public OwnCache {};
+class Nvrtc : public OwnCache {
+ protected:
+  // This test again, with a copy of NVRTC with no header beside it, as in its wheel; in a process
+  // that has no other open. There TREADLE_TEST_NVRTC_ALONE is this folder.
+  void run_alone(const std::string& test) {
+    const std::string real = driver::find_library_file({"libnvrtc.so.13", "libnvrtc.so.12"});
+    if (real.empty()) GTEST_SKIP() << "no file of NVRTC is known";
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::filesystem::path(real).parent_path())) {
+      const std::string name = entry.path().filename();
+      if (name.starts_with("libnvrtc.so.") || name.starts_with("libnvrtc-builtins.so."))
+        std::filesystem::copy_file(entry.path(), folder_ + "/" + name);
+    }
+    const std::string alone = "env -u CUDA_PATH -u CUDA_HOME TREADLE_TEST_NVRTC_ALONE=" + folder_ +
+                              " TREADLE_LIBRARY_PATH=" + folder_ + " /proc/" +
+                              std::to_string(getpid()) + "/exe --gtest_filter=Nvrtc." + test;
+    EXPECT_EQ(std::system(alone.c_str()), 0);
+  }
+};
 
 TEST_F(Nvrtc, SecondRequestComesFromTheCacheAndIsTheSame) {
   SKIP_WITHOUT_NVRTC();
@@ -127,7 +145,31 @@ TEST_F(Nvrtc, RandomNumbersOfTheToolkit) {
             std::vector<std::string>{"k"});
 }
 
-// A copy of NVRTC with no header beside it, as in its wheel; in a process that has no other open.
+// What NVIDIA's header includes is missing: it is not taken, though the folder is given.
+TEST_F(Nvrtc, RandomNumbersNeedNoLibcuxx) {
+  if (const char* folder = std::getenv("TREADLE_TEST_NVRTC_ALONE")) {
+    SKIP_WITHOUT_NVRTC();
+    Source source = source_of(kRandomKernel);
+    source.options.options = {std::string("-I") + folder};
+    EXPECT_EQ(entry_symbols(compile::compile(source, kTarget).bytes),
+              std::vector<std::string>{"k"});
+    return;
+  }
+  std::ofstream(folder_ + "/curand_kernel.h") << "#include <nv/target>\n";
+  run_alone("RandomNumbersNeedNoLibcuxx");
+}
+
+TEST_F(Nvrtc, AMissingPartOfTheToolkitIsNamed) {
+  SKIP_WITHOUT_NVRTC();
+  try {
+    compile::compile(source_of("#include <cuda/no_such_file>\n__global__ void k() {}"), kTarget);
+    FAIL() << "compiled";
+  } catch (const CompileError& error) {
+    EXPECT_NE(std::string(error.what()).find("nvidia-cuda-cccl"), std::string::npos)
+        << error.what();
+  }
+}
+
 TEST_F(Nvrtc, RandomNumbersNeedNoToolkit) {
   if (std::getenv("TREADLE_TEST_NVRTC_ALONE")) {
     SKIP_WITHOUT_NVRTC();
@@ -135,20 +177,7 @@ TEST_F(Nvrtc, RandomNumbersNeedNoToolkit) {
               std::vector<std::string>{"k"});
     return;
   }
-  const std::string real = driver::find_library_file({"libnvrtc.so.13", "libnvrtc.so.12"});
-  if (real.empty()) GTEST_SKIP() << "no file of NVRTC is known";
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::filesystem::path(real).parent_path())) {
-    const std::string name = entry.path().filename();
-    if (name.starts_with("libnvrtc.so.") || name.starts_with("libnvrtc-builtins.so."))
-      std::filesystem::copy_file(entry.path(), folder_ + "/" + name);
-  }
-  const std::string alone =
-      "env -u CUDA_PATH -u CUDA_HOME TREADLE_TEST_NVRTC_ALONE=1 "
-      "TREADLE_LIBRARY_PATH=" +
-      folder_ + " /proc/" + std::to_string(getpid()) +
-      "/exe --gtest_filter=Nvrtc.RandomNumbersNeedNoToolkit";
-  EXPECT_EQ(std::system(alone.c_str()), 0);
+  run_alone("RandomNumbersNeedNoToolkit");
 }
 
 TEST_F(Nvrtc, ErrorsCarryTheUsersFileAndLine) {

@@ -79,10 +79,10 @@ std::size_t DeviceHeap::take(std::size_t granules) {
 }
 
 void* DeviceHeap::allocate(CUcontext context, int device, std::size_t limit, std::size_t bytes) {
-  if (bytes == 0) return nullptr;
   std::lock_guard lock(mutex_);
   if (!open(context, device, limit) || bytes > granules_ * kGranule) return nullptr;
-  std::size_t granules = (bytes + kGranule - 1) / kGranule;
+  // Of no bytes: an address of its own, as on a GPU.
+  std::size_t granules = std::max<std::size_t>(1, (bytes + kGranule - 1) / kGranule);
   std::size_t at = take(granules);
   if (at == SIZE_MAX) return nullptr;
   lengths_[at] = static_cast<std::uint32_t>(granules);
