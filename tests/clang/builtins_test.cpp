@@ -194,7 +194,7 @@ TEST(Builtins, EveryUnsupportedRowIsRefusedAtItsLine) {
   std::vector<std::pair<std::string, std::string>> rows;
 #define TD_UNSUPPORTED(name, what, test) rows.emplace_back(#name, #test);
 #include "device_builtins.def"
-  ASSERT_GT(rows.size(), 10u);
+  ASSERT_FALSE(rows.empty());
   for (const auto& [name, test] : rows) {
     const ClangReply reply = compile(std::string("extern \"C\" __global__ void k(") + kParams +
                                      ") {\n  " + test + ";\n}\n");

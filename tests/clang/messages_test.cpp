@@ -97,6 +97,19 @@ TEST(Messages, KernelLaunchFromAKernelIsRefused) {
       << reply.log;
 }
 
+TEST(Messages, TextureReferencesNameTheirCure) {
+  for (const char* source :
+       {"texture<float, 2> image;\n", "texture<float, 1, cudaReadModeElementType> image;\n",
+        "surface<void, 2> image;\n"}) {
+    const ClangReply reply = compile(source);
+    EXPECT_FALSE(reply.ok);
+    EXPECT_TRUE(
+        contains(reply.log, "kernel.cu:1:") &&
+        contains(reply.log, "texture references were removed in CUDA 12: make a texture object"))
+        << reply.log;
+  }
+}
+
 TEST(Messages, MissingBodyIsNamed) {
   const ClangReply reply = compile_at(
       "__device__ int elsewhere(int);\n__global__ void k(int* p) {\n  p[0] = elsewhere(3);\n}\n",

@@ -47,6 +47,15 @@ SourceLocation user_location(const SourceManager& sources, SourceLocation locati
   return location;
 }
 
+// Texture references (texture<T, dim, mode>) and their functions.
+bool names_texture_reference(llvm::StringRef text) {
+  if (text.starts_with("no template named ") || text.starts_with("unknown type name "))
+    return text.contains("'texture'") || text.contains("'surface'");
+  return text.starts_with("use of undeclared identifier ") &&
+         (text.contains("'cudaReadMode") || text.contains("'cudaBindTexture") ||
+          text.contains("'cudaUnbindTexture'") || text.contains("'cudaBindSurfaceToArray'"));
+}
+
 // Our own words where Clang wraps them or where its words do not fit.
 void reword(const Diagnostic& info, llvm::SmallString<128>& text) {
   const llvm::StringRef marker = "[treadle]";
@@ -57,6 +66,10 @@ void reword(const Diagnostic& info, llvm::SmallString<128>& text) {
              llvm::StringRef(text).starts_with("reference to __global__ function")) {
     text =
         "launching a kernel from a kernel is known, but not supported on the software device yet";
+  } else if (names_texture_reference(text)) {
+    text +=
+        "; texture references were removed in CUDA 12: make a texture object "
+        "(cudaCreateTextureObject), pass it to the kernel and fetch with tex2D<T>(object, x, y)";
   }
 }
 

@@ -170,3 +170,4 @@
 #include "td_special.h"
 #include "td_std.h"
 #include "td_templates.h"
+#include "td_textures.h"

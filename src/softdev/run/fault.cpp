@@ -191,6 +191,31 @@ FaultReport explain_signal(const Leave& leave) {
                                                 Arena::get().describe(leave.address))};
 }
 
+// Errors of texture and surface calls; of other traps nothing.
+void explain_texture(const Leave& leave, FaultReport* report) {
+  switch (static_cast<TrapKind>(leave.trap_kind)) {
+    case TrapKind::bad_texture:
+      *report = {CUDA_ERROR_ILLEGAL_ADDRESS,
+                 base::cat("a texture or surface call with the handle ", hex(leave.address),
+                           ", which is not that of a living object of its kind (never made, "
+                           "destroyed, or a texture for a surface)")};
+      return;
+    case TrapKind::surface_outside:
+      *report = {CUDA_ERROR_ILLEGAL_ADDRESS,
+                 base::cat("a surface access outside of the surface, x = ",
+                           static_cast<std::int32_t>(leave.address),
+                           " bytes; cudaBoundaryModeZero and cudaBoundaryModeClamp allow that")};
+      return;
+    case TrapKind::surface_misaligned:
+      *report = {CUDA_ERROR_MISALIGNED_ADDRESS,
+                 base::cat("a surface access at x = ", static_cast<std::int32_t>(leave.address),
+                           " bytes, which is not a multiple of its size; x counts bytes")};
+      return;
+    default:
+      return;
+  }
+}
+
 }  // namespace
 
 int interrupt_signal() {
@@ -271,6 +296,7 @@ FaultReport explain(const Executor& executor, const char* kernel) {
         report.text = base::cat("free() or delete of ", hex(leave.address),
                                 ", which is not a live allocation of the kernels' heap (freed "
                                 "twice, or not from malloc or new in a kernel)");
+      explain_texture(leave, &report);
       if (leave.line) report.text += base::cat(" (line ", leave.line, ")");
       break;
     case Leave::Cause::signal:

@@ -3,6 +3,8 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <vector>
 
 #include "softdev/run/memory.h"
@@ -15,7 +17,8 @@ using namespace td::cuda;
 
 constexpr std::uint32_t kPlaces = 1u << 20;
 constexpr std::size_t kLinearTexels = std::size_t{1} << 28;
-constexpr std::size_t kAlignment = 512, kPitchAlignment = 32;
+// Less than the device's attribute: every allocation must do.
+constexpr std::size_t kAlignment = 256, kPitchAlignment = 32;
 
 struct Place {
   // Odd while the object exists, and different each time that the place is used again.
@@ -179,8 +182,90 @@ CUresult apply_view(const CUDA_RESOURCE_VIEW_DESC& view, TextureObject* object) 
   return CUDA_SUCCESS;
 }
 
-bool is_float(const ArrayShape& shape) {
-  return shape.format == FORMAT_FLOAT || shape.format == FORMAT_HALF;
+Reading reading_of(const ArrayShape& shape, unsigned channel, unsigned flags) {
+  if (shape.format == FORMAT_FLOAT) return Reading::float32;
+  if (shape.format == FORMAT_HALF) return Reading::float16;
+  if ((flags & TEXTURE_READ_AS_INTEGER) || channel_bytes(shape.format) == 4) return Reading::word;
+  // The last of two or four channels is alpha, which is linear.
+  bool alpha = channel > 0 && channel + 1 == shape.channels;
+  switch (shape.format) {
+    case FORMAT_UNSIGNED_INT8:
+      return (flags & TEXTURE_SRGB) && !alpha ? Reading::srgb8 : Reading::unorm8;
+    case FORMAT_SIGNED_INT8:
+      return Reading::snorm8;
+    case FORMAT_UNSIGNED_INT16:
+      return Reading::unorm16;
+    default:
+      return Reading::snorm16;
+  }
+}
+
+// Fractions of 16 bits as NVIDIA's driver makes them of a border's color: cut or rounded downwards.
+std::int32_t unorm16_of(float color) {
+  if (color >= 1) return 65535;
+  auto cut = static_cast<std::int32_t>((color > 0 ? color : 0.0f) * 65536);
+  return cut - (cut >> 15);
+}
+std::int32_t snorm16_of(float color) {
+  float bounded = std::clamp(color == color ? color : 0.0f, -1.0f, 1.0f);
+  return static_cast<std::int32_t>(std::ceil(bounded * 32767.0f - 0.5f));
+}
+// The byte whose linear value is nearest.
+std::int32_t srgb8_of(float color) {
+  double linear = std::clamp(color == color ? color : 0.0f, 0.0f, 1.0f);
+  double encoded = linear <= 0.0031308 ? 12.92 * linear : 1.055 * std::pow(linear, 1 / 2.4) - 0.055;
+  return static_cast<std::int32_t>(std::lround(255 * encoded));
+}
+
+// To float16, cut; large numbers become the largest one.
+std::int32_t half_of(float value) {
+  auto sign = static_cast<std::int32_t>(std::bit_cast<std::uint32_t>(value) >> 16 & 0x8000);
+  float size = std::fabs(value);
+  if (size != size) return sign | 0x7e00;
+  if (std::isinf(size)) return sign | 0x7c00;
+  if (size >= 65504) return sign | 0x7bff;
+  if (size < 0x1p-14f) return sign | static_cast<std::int32_t>(size * 0x1p24f);
+  return sign |
+         static_cast<std::int32_t>((std::bit_cast<std::uint32_t>(size) >> 13) - (112u << 10));
+}
+
+// A border's color as a texel's bits in memory: integers that are not fractions take the low bits
+// of the float.
+std::int32_t border_of(float color, const ArrayShape& shape, Reading reading) {
+  auto bits = std::bit_cast<std::int32_t>(color);
+  switch (reading) {
+    case Reading::float16:
+      return half_of(color);
+    case Reading::unorm8:
+      return (unorm16_of(color) + 128) / 257;
+    case Reading::unorm16:
+      return unorm16_of(color);
+    case Reading::snorm8:
+      return static_cast<std::int32_t>(std::lround(snorm16_of(color) * 127 / 32767.0));
+    case Reading::snorm16:
+      return snorm16_of(color);
+    case Reading::srgb8:
+      return srgb8_of(color);
+    default:
+      break;
+  }
+  switch (shape.format) {
+    case FORMAT_UNSIGNED_INT8:
+      return static_cast<std::uint8_t>(bits);
+    case FORMAT_SIGNED_INT8:
+      return static_cast<std::int8_t>(bits);
+    case FORMAT_UNSIGNED_INT16:
+      return static_cast<std::uint16_t>(bits);
+    case FORMAT_SIGNED_INT16:
+      return static_cast<std::int16_t>(bits);
+    default:
+      return bits;
+  }
+}
+
+// A level of detail in 256ths, rounded downwards.
+std::int32_t level_of(float level) {
+  return static_cast<std::int32_t>(std::floor(std::clamp(level, -4096.0f, 4096.0f) * 256));
 }
 
 CUresult apply_modes(const CUDA_TEXTURE_DESC& texture, TextureObject* object) {
@@ -197,19 +282,18 @@ CUresult apply_modes(const CUDA_TEXTURE_DESC& texture, TextureObject* object) {
     if (wraps && !object->normalized_coordinates) mode = ADDRESS_CLAMP;
     object->address_mode[i] = static_cast<std::uint8_t>(mode);
   }
-  std::uint32_t bytes = channel_bytes(object->level[0].format);
-  bool element =
-      (texture.flags & TEXTURE_READ_AS_INTEGER) || is_float(object->level[0]) || bytes == 4;
-  object->read_element = element;
+  const ArrayShape& shape = object->level[0];
+  for (unsigned c = 0; c < shape.channels; ++c) {
+    object->reading[c] = reading_of(shape, c, texture.flags);
+    object->border[c] = border_of(texture.borderColor[c], shape, object->reading[c]);
+  }
   object->linear = texture.filterMode == FILTER_LINEAR;
   // Only floats can be mixed.
-  if (object->linear && element && !is_float(object->level[0])) return CUDA_ERROR_INVALID_VALUE;
+  if (object->linear && object->reading[0] == Reading::word) return CUDA_ERROR_INVALID_VALUE;
   object->linear_mipmap = texture.mipmapFilterMode == FILTER_LINEAR;
-  object->srgb = texture.flags & TEXTURE_SRGB;
-  object->level_bias = texture.mipmapLevelBias;
-  object->min_level = texture.minMipmapLevelClamp;
-  object->max_level = texture.maxMipmapLevelClamp;
-  std::copy(std::begin(texture.borderColor), std::end(texture.borderColor), object->border);
+  object->level_bias = level_of(texture.mipmapLevelBias);
+  object->min_level = std::max(0, level_of(texture.minMipmapLevelClamp));
+  object->max_level = std::max(0, level_of(texture.maxMipmapLevelClamp));
   return CUDA_SUCCESS;
 }
 

@@ -15,6 +15,18 @@ namespace td::softdev {
 
 inline constexpr unsigned kMaxLevels = 18;  // 131072 texels wide, halved down to one
 
+// What a channel's bits in memory mean to a fetch.
+enum class Reading : std::uint8_t {
+  word,  // an integer, extended to 32 bits
+  float32,
+  float16,
+  unorm8,  // fractions of 255 and so on
+  unorm16,
+  snorm8,
+  snorm16,
+  srgb8,
+};
+
 struct TextureObject {
   bool surface = false;
   std::uint8_t levels = 1;
@@ -24,13 +36,10 @@ struct TextureObject {
   bool linear = false;                // filter within a level
   bool linear_mipmap = false;         // and between levels
   bool normalized_coordinates = false;
-  // Elements are read as what they are; else 8- and 16-bit integers become floats of [0, 1] or [-1,
-  // 1].
-  bool read_element = true;
-  bool srgb = false;
-  bool linear_memory = false;  // one-dimensional, without addressing modes and filters
-  float level_bias = 0, min_level = 0, max_level = 0;
-  float border[4] = {};
+  bool linear_memory = false;   // one-dimensional, without addressing modes and filters
+  Reading reading[4] = {};      // of each channel
+  std::int32_t border[4] = {};  // what counts as a texel outside, as if loaded from memory
+  std::int32_t level_bias = 0, min_level = 0, max_level = 0;  // in 256ths
   // As given, for those who ask.
   CUDA_RESOURCE_DESC resource{};
   CUDA_TEXTURE_DESC texture{};

@@ -56,6 +56,7 @@ enum class Builtin {
   print,
   ignored,
   lane_call,  // a function of run/device_calls.h, once for each live lane; detail 1: with the line
+  warp_call,  // a function of kernel_abi.h that takes a WarpCall, once for all live lanes
   leave_together,  // lanes that waited for one place go on together; no code
   shared_base,     // generic address of the block's shared memory
   is_constant,     // whether an address lies in the module's __constant__ variables

@@ -62,6 +62,8 @@ Value* WarpEmitter::emit_call(const CallInst& call) {
       return nullptr;
     case Builtin::lane_call:
       return emit_lane_call(call, *row);
+    case Builtin::warp_call:
+      return emit_warp_call(call, *row);
     case Builtin::is_constant:
       return emit_is_constant(call);
     case Builtin::warp_barrier:

@@ -2,6 +2,7 @@
 #include <llvm/IR/Constants.h>
 
 #include "softdev/simt/unsupported.h"
+#include "softdev/simt/warp_call.h"
 #include "softdev/simt/warp_emitter.h"
 
 namespace td::softdev::simt {
@@ -45,6 +46,33 @@ Value* WarpEmitter::emit_lane_call(const CallInst& call, const BuiltinRow& row) 
   StringRef symbol = StringRef(row.name).drop_front(2);
   FunctionCallee callee = runtime(symbol, host_type(call.getType()), params, true);
   return call_lanes(callee, call, {launch_.block_frame}, after);
+}
+
+// __td_rt_name(constant, operands…) is td_rt_name(WarpCall*) of kernel_abi.h.
+Value* WarpEmitter::emit_warp_call(const CallInst& call, const BuiltinRow& row) {
+  WarpCallValues values;
+  values.block = launch_.block_frame;
+  values.lanes = mask_bits32(mask_);
+  values.width = width_;
+  values.first_thread = launch_.first;
+  for (const Use& use : drop_begin(call.args()))
+    values.operands.push_back(is_zero(*use) ? nullptr
+                                            : lane_array(vector(use.get()), "call.operand"));
+  auto* words = dyn_cast<StructType>(call.getType());
+  const unsigned count = words ? words->getNumElements() : 0;
+  Type* i32 = b_.getInt32Ty();
+  if (words)
+    values.result = stack_slot(ArrayType::get(i32, count * width_), Align(64), "call.result");
+  values.frame = stack_slot(warp_call_type(context_), Align(8), "call.frame");
+  make_warp_call(b_, call, row, values);
+  if (!words) return nullptr;
+  Value* result = PoisonValue::get(lanes_type(words));
+  for (unsigned i = 0; i < count; ++i) {
+    Value* at = b_.CreateConstInBoundsGEP1_64(i32, values.result, i * width_);
+    Value* word = b_.CreateAlignedLoad(FixedVectorType::get(i32, width_), at, Align(32));
+    result = b_.CreateInsertValue(result, word, i);
+  }
+  return result;
 }
 
 // Whether an address lies in the module's __constant__ variables, which lie together.

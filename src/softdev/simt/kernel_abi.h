@@ -93,7 +93,38 @@ enum class TrapKind : std::uint32_t {
   assertion = 2,          // CUDA_ERROR_ASSERT
   divergent_barrier = 3,  // a barrier that the lowering took for uniform was not
   unreachable = 4,
-  bad_free = 16,  // free() of what is not a live allocation of the heap
+  bad_free = 16,            // free() of what is not a live allocation of the heap
+  bad_texture = 17,         // a handle that is not one of a living texture or surface object
+  surface_outside = 18,     // a coordinate outside of a surface, with cudaBoundaryModeTrap
+  surface_misaligned = 19,  // a byte coordinate that is not a multiple of the access's size
+};
+
+// A call that a whole warp makes at once. An operand is an array with one element for each of
+// `width` lanes, or null when it is zero in all of them; lanes that do not call hold anything.
+// Results are arrays of 32-bit words, one after the other.
+struct WarpCall {
+  BlockFrame* block;
+  std::uint32_t lanes;  // bit l: lane l calls; never 0
+  std::uint32_t width;
+  std::uint32_t first_thread;  // linear index of lane 0
+  std::uint32_t line;          // of the source, 0 when unknown
+  std::uint32_t op;            // operand 0 of the call, a constant
+  const void* operands[8];     // from operand 1 on
+  std::uint32_t* result;
+};
+
+// The form of a texture fetch; the numbers are those of compile/include/td_textures.h.
+enum class TextureOp : std::uint32_t {
+  linear,  // tex1Dfetch
+  line,    // tex1D
+  plane,
+  volume,
+  line_layered,
+  plane_layered,
+  cube,
+  cube_layered,
+  gather,
+  size,  // no fetch: width, height, depth, levels
 };
 
 }  // namespace td::softdev
@@ -141,4 +172,14 @@ std::uint64_t td_rt_warp_op(td::softdev::ThreadFrame* thread, std::uint32_t op, 
 // that); a block that ends without arriving while others wait is an error of the launch.
 void td_rt_grid_barrier(td::softdev::BlockFrame* block, const char* place);
 [[noreturn]] void td_rt_stack_overflow(td::softdev::ThreadFrame* thread);
+
+// ---- textures and surfaces (run/texture_calls.cpp) ----
+// op: TextureOp | level given << 4 | component << 8. Operands: handle (64 bits), x, y, z, level
+// (float), layer or number of texel (32 bits). Four result words: the channels.
+void td_rt_texture(const td::softdev::WarpCall* call);
+// op: size of the access in bytes | cudaSurfaceBoundaryMode << 8. Operands: handle, x in bytes, y,
+// plane; four result words.
+void td_rt_surface_read(const td::softdev::WarpCall* call);
+// The same, then the four words.
+void td_rt_surface_write(const td::softdev::WarpCall* call);
 }

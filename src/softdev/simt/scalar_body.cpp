@@ -11,6 +11,7 @@
 #include "softdev/simt/math_names.h"
 #include "softdev/simt/progress.h"
 #include "softdev/simt/unsupported.h"
+#include "softdev/simt/warp_call.h"
 
 namespace td::softdev::simt {
 
@@ -259,6 +260,8 @@ Value* ScalarBody::builtin(CallInst& call, const BuiltinRow& row) {
       return nullptr;
     case Builtin::lane_call:
       return lane_call(call, row);
+    case Builtin::warp_call:
+      return warp_call(call, row);
     case Builtin::shared_base:
       return shared_base_;
     case Builtin::is_constant:
@@ -445,6 +448,29 @@ Value* ScalarBody::lane_call(CallInst& call, const BuiltinRow& row) {
   Type* type = call.getType()->isPointerTy() ? b_.getPtrTy() : call.getType();
   Value* result = runtime(StringRef(row.name).drop_front(2), type, arguments);
   return type == call.getType() ? result : b_.CreateAddrSpaceCast(result, call.getType());
+}
+
+// A warp call of one lane.
+Value* ScalarBody::warp_call(CallInst& call, const BuiltinRow& row) {
+  BasicBlock& entry = host_.getEntryBlock();
+  auto slot = [&](Type* type) {
+    return new AllocaInst(type, 0, nullptr, Align(8), "", entry.getFirstInsertionPt());
+  };
+  WarpCallValues values;
+  values.block = block_;
+  values.lanes = b_.getInt32(1);
+  values.width = 1;
+  values.first_thread = linear_;
+  for (const Use& use : drop_begin(call.args())) {
+    Value* array = nullptr;
+    if (!is_zero(*use)) b_.CreateStore(use.get(), array = slot(use->getType()));
+    values.operands.push_back(array);
+  }
+  auto* words = dyn_cast<StructType>(call.getType());
+  if (words) values.result = slot(words);
+  values.frame = slot(warp_call_type(host_.getContext()));
+  make_warp_call(b_, call, row, values);
+  return words ? b_.CreateLoad(words, values.result) : nullptr;
 }
 
 Value* ScalarBody::is_constant(CallInst& call) {

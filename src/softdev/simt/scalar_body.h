@@ -30,6 +30,7 @@ class ScalarBody {
   llvm::Value* warp_op(llvm::CallInst& call, const BuiltinRow& row);
   llvm::Value* clock(llvm::CallInst& call, const BuiltinRow& row);
   llvm::Value* lane_call(llvm::CallInst& call, const BuiltinRow& row);
+  llvm::Value* warp_call(llvm::CallInst& call, const BuiltinRow& row);
   llvm::Value* is_constant(llvm::CallInst& call);
   llvm::Value* trap(llvm::CallInst& call);
   llvm::Value* assertion(llvm::CallInst& call);

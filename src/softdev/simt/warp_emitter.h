@@ -191,6 +191,7 @@ class WarpEmitter {
   llvm::Value* call_lanes(llvm::FunctionCallee callee, const llvm::CallInst& call,
                           llvm::ArrayRef<llvm::Value*> before, llvm::ArrayRef<llvm::Value*> after);
   llvm::Value* emit_lane_call(const llvm::CallInst& call, const BuiltinRow& row);
+  llvm::Value* emit_warp_call(const llvm::CallInst& call, const BuiltinRow& row);
   llvm::Value* emit_is_constant(const llvm::CallInst& call);
 
   // emit_calls.cpp: barriers, clocks, output
