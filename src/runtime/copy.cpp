@@ -288,6 +288,25 @@ TD_RUNTIME cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, siz
     return copy_from_array(to, row, {from, 0, y}, row, bytes / row, nullptr, true);
   return copy_from_array(to, bytes, {from, x, y}, bytes, 1, nullptr, true);
 }
+TD_RUNTIME cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y,
+                                                cudaArray_const_t from, size_t from_x,
+                                                size_t from_y, size_t width, size_t height,
+                                                cudaMemcpyKind) {
+  if (to == nullptr || from == nullptr) return note(cudaErrorInvalidResourceHandle);
+  return call([&] {
+    CUDA_MEMCPY3D box{};
+    set_source(box, array_of(from));
+    set_target(box, array_of(to));
+    box.srcXInBytes = from_x;
+    box.srcY = from_y;
+    box.dstXInBytes = to_x;
+    box.dstY = to_y;
+    box.WidthInBytes = width;
+    box.Height = height;
+    box.Depth = 1;
+    return copy_box(box, nullptr, true);
+  });
+}
 
 // ---- fills
 

@@ -35,7 +35,7 @@ def cc(tmp_path):
     return run
 
 
-@pytest.mark.parametrize("name", ["launches", "memory", "errors", "graphs", "habits"])
+@pytest.mark.parametrize("name", ["launches", "memory", "errors", "graphs", "habits", "textures"])
 def test_programs_run(cc, name):
     done = cc("--run", "-std=c++17", PROGRAMS / f"{name}.cu")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -156,9 +156,14 @@ def test_launch_brackets_with_blanks(cc, tmp_path):
     assert cc("--run", "blanks.cu").returncode == 5
 
 
-def test_the_example_runs(cc):
-    example = Path(__file__).parents[2] / "examples" / "programs" / "saxpy.cu"
-    done = cc("--run", "-O2", example, "--", "100000")
-    assert done.returncode == 0 and done.stdout.startswith("PASS: 100000 elements, 0 wrong"), (
-        done.stderr
-    )
+@pytest.mark.parametrize(
+    "name, argument, words",
+    [
+        ("saxpy", "100000", "PASS: 100000 elements, 0 wrong"),
+        ("enlarge", "3", "PASS: 192 x 144 pixels"),
+    ],
+)
+def test_the_examples_run(cc, name, argument, words):
+    example = Path(__file__).parents[2] / "examples" / "programs" / f"{name}.cu"
+    done = cc("--run", "-O2", example, "--", argument)
+    assert done.returncode == 0 and done.stdout.startswith(words), done.stdout + done.stderr

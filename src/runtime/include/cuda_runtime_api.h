@@ -150,6 +150,37 @@ cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void* fr
                               enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
                                 enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t toX, size_t toY, cudaArray_const_t from,
+                                     size_t fromX, size_t fromY, size_t width, size_t height,
+                                     enum cudaMemcpyKind kind TD_DEFAULT(cudaMemcpyDeviceToDevice));
+cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t* array,
+                                     const struct cudaChannelFormatDesc* description,
+                                     struct cudaExtent extent, unsigned levels,
+                                     unsigned flags TD_DEFAULT(0));
+cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t array);
+cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t* level, cudaMipmappedArray_const_t array,
+                                       unsigned number);
+
+// ---- textures and surfaces
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture,
+                                    const struct cudaResourceDesc* resource,
+                                    const struct cudaTextureDesc* description,
+                                    const struct cudaResourceViewDesc* view);
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture);
+cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc* resource,
+                                             cudaTextureObject_t texture);
+cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc* description,
+                                            cudaTextureObject_t texture);
+cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc* view,
+                                                 cudaTextureObject_t texture);
+cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* texels,
+                                                 const struct cudaChannelFormatDesc* description,
+                                                 int device);
+cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface,
+                                    const struct cudaResourceDesc* resource);
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface);
+cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc* resource,
+                                             cudaSurfaceObject_t surface);
 
 // ---- __device__ and __constant__ variables
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t bytes,

@@ -151,6 +151,7 @@ typedef struct CUmemPoolHandle_st* cudaMemPool_t;
 typedef struct cudaArray* cudaArray_t;
 typedef const struct cudaArray* cudaArray_const_t;
 typedef struct cudaMipmappedArray* cudaMipmappedArray_t;
+typedef const struct cudaMipmappedArray* cudaMipmappedArray_const_t;
 typedef unsigned long long cudaTextureObject_t;
 typedef unsigned long long cudaSurfaceObject_t;
 typedef void (*cudaHostFn_t)(void* userData);
@@ -271,6 +272,90 @@ struct cudaChannelFormatDesc {
   int x, y, z, w;
   enum cudaChannelFormatKind f;
 };
+
+// ---- textures
+enum cudaTextureAddressMode {
+  cudaAddressModeWrap = 0,
+  cudaAddressModeClamp = 1,
+  cudaAddressModeMirror = 2,
+  cudaAddressModeBorder = 3
+};
+enum cudaTextureFilterMode { cudaFilterModePoint = 0, cudaFilterModeLinear = 1 };
+enum cudaTextureReadMode { cudaReadModeElementType = 0, cudaReadModeNormalizedFloat = 1 };
+enum cudaSurfaceFormatMode { cudaFormatModeForced = 0, cudaFormatModeAuto = 1 };
+enum cudaResourceType {
+  cudaResourceTypeArray = 0,
+  cudaResourceTypeMipmappedArray = 1,
+  cudaResourceTypeLinear = 2,
+  cudaResourceTypePitch2D = 3
+};
+struct cudaResourceDesc {
+  enum cudaResourceType resType;
+  union {
+    struct {
+      cudaArray_t array;
+    } array;
+    struct {
+      cudaMipmappedArray_t mipmap;
+    } mipmap;
+    struct {
+      void* devPtr;
+      struct cudaChannelFormatDesc desc;
+      size_t sizeInBytes;
+    } linear;
+    struct {
+      void* devPtr;
+      struct cudaChannelFormatDesc desc;
+      size_t width, height, pitchInBytes;
+    } pitch2D;
+  } res;
+};
+struct cudaTextureDesc {
+  enum cudaTextureAddressMode addressMode[3];
+  enum cudaTextureFilterMode filterMode;
+  enum cudaTextureReadMode readMode;
+  int sRGB;
+  float borderColor[4];
+  int normalizedCoords;
+  unsigned maxAnisotropy;
+  enum cudaTextureFilterMode mipmapFilterMode;
+  float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
+  int disableTrilinearOptimization, seamlessCubemap;
+};
+// One, two and four channels of each type, from 1 on.
+enum cudaResourceViewFormat {
+  cudaResViewFormatNone = 0,
+  cudaResViewFormatUnsignedChar1,
+  cudaResViewFormatUnsignedChar2,
+  cudaResViewFormatUnsignedChar4,
+  cudaResViewFormatSignedChar1,
+  cudaResViewFormatSignedChar2,
+  cudaResViewFormatSignedChar4,
+  cudaResViewFormatUnsignedShort1,
+  cudaResViewFormatUnsignedShort2,
+  cudaResViewFormatUnsignedShort4,
+  cudaResViewFormatSignedShort1,
+  cudaResViewFormatSignedShort2,
+  cudaResViewFormatSignedShort4,
+  cudaResViewFormatUnsignedInt1,
+  cudaResViewFormatUnsignedInt2,
+  cudaResViewFormatUnsignedInt4,
+  cudaResViewFormatSignedInt1,
+  cudaResViewFormatSignedInt2,
+  cudaResViewFormatSignedInt4,
+  cudaResViewFormatHalf1,
+  cudaResViewFormatHalf2,
+  cudaResViewFormatHalf4,
+  cudaResViewFormatFloat1,
+  cudaResViewFormatFloat2,
+  cudaResViewFormatFloat4
+};
+struct cudaResourceViewDesc {
+  enum cudaResourceViewFormat format;
+  size_t width, height, depth;
+  unsigned firstMipmapLevel, lastMipmapLevel, firstLayer, lastLayer;
+};
+
 struct cudaFuncAttributes {
   size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
   int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, cacheModeCA;

@@ -54,6 +54,16 @@ __TD_HOST cudaChannelFormatDesc cudaCreateChannelDesc() {
                                                                  : cudaChannelFormatKindUnsigned;
   return {bits, count > 1 ? bits : 0, count > 2 ? bits : 0, count > 2 ? bits : 0, kind};
 }
+__TD_HOST cudaChannelFormatDesc cudaCreateChannelDescHalf() {
+  return {16, 0, 0, 0, cudaChannelFormatKindFloat};
+}
+__TD_HOST cudaChannelFormatDesc cudaCreateChannelDescHalf1() { return cudaCreateChannelDescHalf(); }
+__TD_HOST cudaChannelFormatDesc cudaCreateChannelDescHalf2() {
+  return {16, 16, 0, 0, cudaChannelFormatKindFloat};
+}
+__TD_HOST cudaChannelFormatDesc cudaCreateChannelDescHalf4() {
+  return {16, 16, 16, 16, cudaChannelFormatKindFloat};
+}
 
 // ---- typed addresses
 template <class T>
