@@ -39,7 +39,7 @@ TEST(InlinePtx, UnsupportedInstructionsAreRefused) {
     if (row.supported) continue;
     const ClangReply reply = compile(kernel_of({std::string(row.pattern) + ".x a;"}));
     EXPECT_FALSE(reply.ok);
-    EXPECT_TRUE(contains(reply.log, std::string("kernel.cu:2:16: error: inline PTX: '") +
+    EXPECT_TRUE(contains(reply.log, std::string("kernel.cu:2:17: error: inline PTX: '") +
                                         row.pattern + ".x' (" + row.body + ") is known, but not"))
         << reply.log;
   }

@@ -40,7 +40,7 @@ inline std::string sample(const Row& row, const std::vector<std::string>& words)
   for (const Slot& slot : match.slots) {
     operands += operands.empty() ? " " : ", ";
     if (slot.immediate) {
-      operands += "4";
+      operands += slot.name == "zero" ? "0" : slot.name == "n" ? "16" : "4";
       continue;
     }
     if (slot.address) {

@@ -181,8 +181,8 @@ class Replacement {
 
   std::unique_ptr<Module> compile(std::string& log) {
     Options options;
-    options.contract = false;
-    std::string text = "#include \"td_ptx.h\"\n";
+    options.prelude = bfloat_ ? kPreludeBfloatFile : half_ ? kPreludeHalfFile : nullptr;
+    std::string text = "#pragma clang fp contract(off)\n#include \"td_ptx.h\"\n";
     if (half_ || bfloat_) text += "#include \"td_ptx_half.h\"\n";
     if (bfloat_) text += "#include \"td_ptx_bfloat.h\"\n";
     FrontendJob job;

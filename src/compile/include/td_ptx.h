@@ -2,7 +2,7 @@
 // that are more than one expression. Operands have the instruction's types; W is unsigned.
 #pragma once
 #pragma clang system_header
-#include "treadle_prelude.h"
+#include "cuda_pipeline_primitives.h"
 
 // ---- registers
 // The lowest bits of a register, as a value of type T.
@@ -269,6 +269,152 @@ __TD_FN T __td_ptx_truth(bool condition) {
     return condition ? T(1.0f) : T(0.0f);
 }
 
+// ---- one operation of the video instructions: saturated to the result's type, or cut; then a
+// second one with c
+template <class T>
+__TD_FN T __td_ptx_video_(long long x) {
+  return (T)x;
+}
+template <class T>
+__TD_FN T __td_ptx_video_sat(long long x) {
+  return __td_ptx_saturate<T>(x);
+}
+template <class T>
+__TD_FN T __td_ptx_second_add(T x, T c) {
+  return (T)((unsigned)x + (unsigned)c);
+}
+template <class T>
+__TD_FN T __td_ptx_second_min(T x, T c) {
+  return x < c ? x : c;
+}
+template <class T>
+__TD_FN T __td_ptx_second_max(T x, T c) {
+  return x < c ? c : x;
+}
+
+// ---- memory: each element of a vector for itself where the access is more than plain
+#define TD_PTX_LOAD(name, access)                                                        \
+  template <class T>                                                                     \
+  __TD_FN T __td_ptx_load_##name(const T* p) {                                           \
+    return access;                                                                       \
+  }                                                                                      \
+  template <class T, unsigned length>                                                    \
+  __TD_FN auto __td_ptx_load_##name(const __td_ptx_vector<T, length>* p) {               \
+    __td_ptx_vector<T, length> v;                                                        \
+    for (unsigned i = 0; i < length; ++i) v.part[i] = __td_ptx_load_##name(p->part + i); \
+    return v;                                                                            \
+  }
+TD_PTX_LOAD(volatile, *(const volatile T*)p)
+TD_PTX_LOAD(relaxed, __td_atomic_load(p, __NV_ATOMIC_RELAXED))
+TD_PTX_LOAD(acquire, __td_atomic_load(p, __NV_ATOMIC_ACQUIRE))
+#undef TD_PTX_LOAD
+#define TD_PTX_STORE(name, access)                                                       \
+  template <class T>                                                                     \
+  __TD_FN void __td_ptx_store_##name(T* p, T v) {                                        \
+    access;                                                                              \
+  }                                                                                      \
+  template <class T, unsigned length>                                                    \
+  __TD_FN void __td_ptx_store_##name(__td_ptx_vector<T, length>* p,                      \
+                                     __td_ptx_vector<T, length> v) {                     \
+    for (unsigned i = 0; i < length; ++i) __td_ptx_store_##name(p->part + i, v.part[i]); \
+  }
+TD_PTX_STORE(volatile, *(volatile T*)p = v)
+TD_PTX_STORE(relaxed, __td_atomic_store(p, v, __NV_ATOMIC_RELAXED))
+TD_PTX_STORE(release, __td_atomic_store(p, v, __NV_ATOMIC_RELEASE))
+#undef TD_PTX_STORE
+
+__TD_FN bool __td_ptx_is_global(const void* p) { return __isGlobal(p) != 0; }
+__TD_FN bool __td_ptx_is_shared(const void* p) { return __isShared(p) != 0; }
+__TD_FN bool __td_ptx_is_local(const void* p) { return __isLocal(p) != 0; }
+
+// `count` of `bytes` are copied, the rest is zero.
+__TD_FN void __td_ptx_cp_async(void* to, const void* from, unsigned bytes, unsigned count) {
+  __pipeline_memcpy_async(to, from, bytes, count < bytes ? bytes - count : 0);
+}
+
+// Atomic operations are relaxed; a fence before makes one a release, one behind an acquire.
+#define TD_PTX_ORDER(name, before, behind)   \
+  template <class T>                         \
+  __TD_FN T* __td_ptx_release_##name(T* p) { \
+    before;                                  \
+    return p;                                \
+  }                                          \
+  template <class T>                         \
+  __TD_FN T __td_ptx_acquire_##name(T old) { \
+    behind;                                  \
+    return old;                              \
+  }
+TD_PTX_ORDER(, , )
+TD_PTX_ORDER(relaxed, , )
+TD_PTX_ORDER(acquire, , __threadfence())
+TD_PTX_ORDER(release, __threadfence(), )
+TD_PTX_ORDER(acq_rel, __threadfence(), __threadfence())
+#undef TD_PTX_ORDER
+#define TD_PTX_ATOMIC(name, function)               \
+  template <class T>                                \
+  __TD_FN T __td_ptx_atomic_##name(T* p, T value) { \
+    return function(p, value);                      \
+  }
+TD_PTX_ATOMIC(min, atomicMin)
+TD_PTX_ATOMIC(max, atomicMax)
+TD_PTX_ATOMIC(inc, atomicInc)
+TD_PTX_ATOMIC(dec, atomicDec)
+TD_PTX_ATOMIC(and, atomicAnd)
+TD_PTX_ATOMIC(or, atomicOr)
+TD_PTX_ATOMIC(xor, atomicXor)
+#undef TD_PTX_ATOMIC
+
+// ---- threads
+// Named barriers; lowering knows them.
+extern "C" {
+__device__ __attribute__((convergent, nothrow)) void __td_barrier_sync(unsigned id,
+                                                                       unsigned threads);
+__device__ __attribute__((convergent, nothrow)) void __td_barrier_arrive(unsigned id,
+                                                                         unsigned threads);
+}
+__TD_FN void __td_ptx_barrier(unsigned id) {
+  if (id == 0)
+    __syncthreads();
+  else
+    __td_barrier_sync(id, blockDim.x * blockDim.y * blockDim.z);
+}
+// Whether the lane that shfl reads from lies within the segment that c describes (the predicate of
+// shfl in the PTX manual).
+__TD_FN int __td_ptx_lane_limit(unsigned c, unsigned lane) {
+  const unsigned segment = c >> 8 & 31;
+  return (int)((lane & segment) | (c & 31 & ~segment));
+}
+__TD_FN bool __td_ptx_inside_up(unsigned b, unsigned c) {
+  const unsigned lane = __td_lane();
+  return (int)lane - (int)(b & 31) >= __td_ptx_lane_limit(c, lane);
+}
+__TD_FN bool __td_ptx_inside_down(unsigned b, unsigned c) {
+  const unsigned lane = __td_lane();
+  return (int)(lane + (b & 31)) <= __td_ptx_lane_limit(c, lane);
+}
+__TD_FN bool __td_ptx_inside_bfly(unsigned b, unsigned c) {
+  const unsigned lane = __td_lane();
+  return (int)(lane ^ (b & 31)) <= __td_ptx_lane_limit(c, lane);
+}
+__TD_FN bool __td_ptx_inside_idx(unsigned b, unsigned c) {
+  const unsigned lane = __td_lane(), segment = c >> 8 & 31;
+  return (int)((lane & segment) | (b & 31 & ~segment)) <= __td_ptx_lane_limit(c, lane);
+}
+template <class T>
+__TD_FN unsigned __td_ptx_match_all(unsigned mask, T value, bool& all) {
+  int same = 0;
+  const unsigned lanes = __match_all_sync(mask, value, &same);
+  all = same != 0;
+  return lanes;
+}
+// The lowest lane of the mask leads.
+__TD_FN unsigned __td_ptx_elect(unsigned mask, bool& leads) {
+  __syncwarp(mask);
+  const unsigned leader = (unsigned)__ffs((int)mask) - 1;
+  leads = __td_lane() == leader;
+  return leader;
+}
+
 // ---- floating point
 // -0 and +0 for denormals. Other types have nothing to flush.
 template <class T>
@@ -278,6 +424,105 @@ __TD_FN T __td_ptx_ftz(T x) {
 __TD_FN float __td_ptx_ftz(float x) {
   return __builtin_fabsf(x) < 0x1p-126f ? __builtin_copysignf(0.0f, x) : x;
 }
+__TD_FN double __td_ptx_flush(double x) {
+  return __builtin_fabs(x) < 0x1p-1022 ? __builtin_copysign(0.0, x) : x;
+}
 // Within 0 and 1; NaN is 0.
 __TD_FN float __td_ptx_sat(float x) { return __saturatef(x); }
 __TD_FN double __td_ptx_sat(double x) { return __builtin_fmin(__builtin_fmax(x, 0.0), 1.0); }
+
+// PTX's rounding modes with CUDA's names for them; without one it is to nearest.
+#define TD_PTX_MODES(M) M(, rn) M(rn, rn) M(rz, rz) M(rm, rd) M(rp, ru)
+#define TD_PTX_ARITHMETIC(mode, cuda)                                                             \
+  __TD_FN float __td_ptx_add_##mode(float x, float y) { return __fadd_##cuda(x, y); }             \
+  __TD_FN float __td_ptx_sub_##mode(float x, float y) { return __fsub_##cuda(x, y); }             \
+  __TD_FN float __td_ptx_mul_##mode(float x, float y) { return __fmul_##cuda(x, y); }             \
+  __TD_FN float __td_ptx_div_##mode(float x, float y) { return __fdiv_##cuda(x, y); }             \
+  __TD_FN float __td_ptx_fma_##mode(float x, float y, float z) { return __fmaf_##cuda(x, y, z); } \
+  __TD_FN float __td_ptx_rcp_##mode(float x) { return __frcp_##cuda(x); }                         \
+  __TD_FN float __td_ptx_sqrt_##mode(float x) { return __fsqrt_##cuda(x); }                       \
+  __TD_FN double __td_ptx_add_##mode(double x, double y) { return __dadd_##cuda(x, y); }          \
+  __TD_FN double __td_ptx_sub_##mode(double x, double y) { return __dsub_##cuda(x, y); }          \
+  __TD_FN double __td_ptx_mul_##mode(double x, double y) { return __dmul_##cuda(x, y); }          \
+  __TD_FN double __td_ptx_div_##mode(double x, double y) { return __ddiv_##cuda(x, y); }          \
+  __TD_FN double __td_ptx_fma_##mode(double x, double y, double z) {                              \
+    return __fma_##cuda(x, y, z);                                                                 \
+  }                                                                                               \
+  __TD_FN double __td_ptx_rcp_##mode(double x) { return __drcp_##cuda(x); }                       \
+  __TD_FN double __td_ptx_sqrt_##mode(double x) { return __dsqrt_##cuda(x); }
+TD_PTX_MODES(TD_PTX_ARITHMETIC)
+#undef TD_PTX_ARITHMETIC
+
+// The number where the other is NaN; -0 is below +0.
+template <class T>
+__TD_FN T __td_ptx_fmin_(T x, T y) {
+  const T least = fmin(x, y);
+  return x == y && __builtin_signbit(x) ? x : least;
+}
+template <class T>
+__TD_FN T __td_ptx_fmax_(T x, T y) {
+  const T most = fmax(x, y);
+  return x == y && __builtin_signbit(x) ? y : most;
+}
+// NaN where one is NaN.
+__TD_FN float __td_ptx_fmin_NaN(float x, float y) {
+  return x != x || y != y ? __builtin_nanf("") : __td_ptx_fmin_(x, y);
+}
+__TD_FN float __td_ptx_fmax_NaN(float x, float y) {
+  return x != x || y != y ? __builtin_nanf("") : __td_ptx_fmax_(x, y);
+}
+// The sign is that of a product of x and y.
+__TD_FN float __td_ptx_xorsign(float size, float x, float y) {
+  const int sign = (__float_as_int(x) ^ __float_as_int(y)) & (int)0x80000000;
+  return size != size ? size : __int_as_float(__float_as_int(size) | sign);
+}
+#define TD_PTX_TEST(name, condition)     \
+  template <class T>                     \
+  __TD_FN bool __td_ptx_is_##name(T x) { \
+    return condition;                    \
+  }
+TD_PTX_TEST(finite, __builtin_isfinite(x))
+TD_PTX_TEST(infinite, __builtin_isinf(x))
+TD_PTX_TEST(number, x == x)
+TD_PTX_TEST(notanumber, x != x)
+TD_PTX_TEST(normal, __builtin_isnormal(x))
+TD_PTX_TEST(subnormal, __builtin_isfinite(x) && !__builtin_isnormal(x) && x != 0)
+#undef TD_PTX_TEST
+
+// ---- conversions
+// To the nearest end of the range of T.
+template <class T, class S>
+__TD_FN T __td_ptx_clip(S x) {
+  constexpr unsigned long long high = ~0ull >> (64 - 8 * sizeof(T) + __td_ptx_is_signed<T>);
+  if constexpr (!__td_ptx_is_signed<S>) {
+    return x > high ? (T)high : (T)x;
+  } else {
+    constexpr long long low = __td_ptx_is_signed<T> ? -(long long)high - 1 : 0;
+    return x < low ? (T)low : x > 0 && (unsigned long long)x > high ? (T)high : (T)x;
+  }
+}
+#define TD_PTX_ROUND(name, function)                                            \
+  __TD_FN float __td_ptx_##name(float x) { return __builtin_##function##f(x); } \
+  __TD_FN double __td_ptx_##name(double x) { return __builtin_##function(x); }
+TD_PTX_ROUND(rni, rint)
+TD_PTX_ROUND(rzi, trunc)
+TD_PTX_ROUND(rmi, floor)
+TD_PTX_ROUND(rpi, ceil)
+#undef TD_PTX_ROUND
+// Conversions of C++ saturate in device code.
+template <class T, class S>
+__TD_FN T __td_ptx_to_integer(S x) {
+  return (T)x;
+}
+#define TD_PTX_CONVERT(mode, cuda)                                                               \
+  __TD_FN float __td_ptx_to_float_##mode(int x) { return __int2float_##cuda(x); }                \
+  __TD_FN float __td_ptx_to_float_##mode(unsigned x) { return __uint2float_##cuda(x); }          \
+  __TD_FN float __td_ptx_to_float_##mode(long long x) { return __ll2float_##cuda(x); }           \
+  __TD_FN float __td_ptx_to_float_##mode(unsigned long long x) { return __ull2float_##cuda(x); } \
+  __TD_FN float __td_ptx_to_float_##mode(double x) { return __double2float_##cuda(x); }          \
+  __TD_FN double __td_ptx_to_double_##mode(int x) { return x; }                                  \
+  __TD_FN double __td_ptx_to_double_##mode(unsigned x) { return x; }                             \
+  __TD_FN double __td_ptx_to_double_##mode(long long x) { return __ll2double_##cuda(x); }        \
+  __TD_FN double __td_ptx_to_double_##mode(unsigned long long x) { return __ull2double_##cuda(x); }
+TD_PTX_MODES(TD_PTX_CONVERT)
+#undef TD_PTX_CONVERT

@@ -245,7 +245,6 @@ class Translator {
           cat("using W = ", match.types[0]->bits > 32 ? "unsigned long long" : "unsigned", "; ");
       body_ += length > 1 ? cat("using V = __td_ptx_vector<T, ", length, ">; ") : "using V = T; ";
     }
-    const bool flush = has_word(statement, "ftz");
     std::string results;
     for (std::size_t i = 0; i < match.slots.size(); ++i) {
       const Slot& slot = match.slots[i];
@@ -257,7 +256,7 @@ class Translator {
                      "*)", address(statement, slot, operand), "; ");
       } else {
         body_ += cat("const ", cpp_type(slot, match), " ", slot.name, " = ",
-                     input(slot, operand, match, length, flush), "; ");
+                     input(statement, slot, operand, match, length), "; ");
       }
     }
     const bool has_result = !match.slots.empty() && match.slots[0].output;
@@ -269,8 +268,9 @@ class Translator {
       const bool is_float = type != nullptr && type->kind == Type::Kind::floating;
       if (is_float && has_word(statement, "sat"))
         expression = cat("__td_ptx_sat(", expression, ")");
-      if (is_float && flush) expression = cat("__td_ptx_ftz(", expression, ")");
-      body_ += cat("const ", cpp_type(match.slots[0], match), " ", match.slots[0].name, " = ");
+      if (is_float && flushes(statement, *type)) expression = cat("__td_ptx_ftz(", expression, ")");
+      expression = cat("const ", cpp_type(match.slots[0], match), " ", match.slots[0].name, " = (",
+                       expression, ")");
     }
     body_ += cat(expression, "; ", results);
   }
@@ -319,13 +319,21 @@ class Translator {
     bfloat_ |= type.cpp.starts_with("__nv_bfloat");
   }
 
-  std::string input(const Slot& slot, const Operand& operand, const Match& match, unsigned length,
-                    bool flush) {
+  // .ftz of a conversion is about f32 only.
+  static bool flushes(const Statement& statement, const Type& type) {
+    return has_word(statement, "ftz") && type.kind == Type::Kind::floating &&
+           (type.name == "f32" || statement.words[0] != "cvt");
+  }
+
+  std::string input(const Statement& statement, const Slot& slot, const Operand& operand,
+                    const Match& match, unsigned length) {
     if (slot.immediate) {
       const Register* held = operand.kind == Kind::name ? find(operand.name) : nullptr;
       if (operand.kind != Kind::integer && !(held && held->literal))
         fail(cat("operand ", slot.name, " of '", match.row->pattern,
                  "' must be an integer constant"));
+      if (slot.name == "zero" && (held ? held->literal->bits : operand.bits) != 0)
+        fail(cat("'", match.row->pattern, "' is supported for barrier 0 only"));
     }
     const Type* type = slot_type(slot, match);
     if (slot.type == "V" && length > 1) {
@@ -336,7 +344,7 @@ class Translator {
     }
     if (slot.type == "V") type = match.types[0];
     std::string text = read(operand, *type, slot.any_width);
-    return flush && type->kind == Type::Kind::floating ? cat("__td_ptx_ftz(", text, ")") : text;
+    return flushes(statement, *type) ? cat("__td_ptx_ftz(", text, ")") : text;
   }
 
   std::string result(const Slot& slot, const Operand& operand, const Match& match,
