@@ -1,5 +1,6 @@
 """HeCBench (github.com/zjin-lcf/HeCBench): src/*-cuda, built by the programs' own Makefiles."""
 
+import bz2
 import re
 import shutil
 from pathlib import Path
@@ -56,8 +57,20 @@ def library_of(folder):
     return ""
 
 
-def make_folder(source, target):
-    """The program's folder alone is copied; its neighbours are links."""
+def edit(folder, rows):
+    """Makes the constants of hecbench_edits.txt smaller; one that is not there any more is an error."""
+    for row in rows:
+        name, _, change = row.partition(": ")
+        old, _, new = change.partition(" -> ")
+        path = folder / name
+        text = path.read_text(errors="surrogateescape")
+        if old not in text:
+            raise ValueError(f"{path} has no '{old}'; mend hecbench_edits.txt")
+        path.write_text(text.replace(old, new, 1), errors="surrogateescape")
+
+
+def make_folder(source, target, edits):
+    """The program's folder alone is copied, with smaller constants and unpacked data; its neighbours are links."""
 
     def prepare():
         shutil.rmtree(target.parent, ignore_errors=True)
@@ -66,6 +79,9 @@ def make_folder(source, target):
             if neighbour != source:
                 (target.parent / neighbour.name).symlink_to(neighbour.resolve())
         shutil.copytree(source, target, symlinks=True)
+        edit(target, edits)
+        for packed in target.glob("*.bz2"):
+            packed.with_suffix("").write_bytes(bz2.decompress(packed.read_bytes()))
 
     return prepare
 
@@ -134,6 +150,7 @@ def variable(makefile, use):
 
 def programs(checkout, work, compiler):
     table = read_table("hecbench_arguments.txt")
+    edits = read_table("hecbench_edits.txt")
     skips = read_table("hecbench_skipped.txt")
     source_root = Path(checkout) / "src"
     for source in sorted(source_root.glob("*-cuda")):
@@ -150,7 +167,7 @@ def programs(checkout, work, compiler):
             name,
             target,
             [f"make CC='{compiler}' NVCC='{compiler}' ARCH=sm_60 -B"],
-            prepare=make_folder(source, target),
+            prepare=make_folder(source, target, edits.get(name, [])),
             find_run=lambda target=target, name=name: run_lines(target, table.get(name)),
             skip=skip,
             expected=EXPECTED.get(name, ""),

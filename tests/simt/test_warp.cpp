@@ -279,12 +279,31 @@ TEST_P(Barriers, LanesInLockstep) {
       }
       if (t == 31) first = 7;
       out[t] = t < 32 ? first : 7;
+    }
+    struct Point { float x, y, z; };
+    extern "C" __global__ void permute(const Point* in, const int* to, Point* out) {
+      __shared__ Point s[64];
+      __shared__ int places[64];
+      int t = threadIdx.x;
+      s[t] = in[t];
+      places[t] = to[t];
+      __syncthreads();
+      s[places[t]] = s[t];
+      __syncthreads();
+      out[t] = s[t];
     })",
                   std::max(GetParam(), 0), GetParam() < 0);
   std::vector<int> out(65, -1);
   program.launch("run", {1}, {64}, 0, out.data());
   EXPECT_EQ(out[64], 64 * 65 / 2);
   for (int t = 0; t < 64; ++t) ASSERT_EQ(out[t], 7) << t;
+  std::vector<float> points(3 * 64), permuted(3 * 64, -1);
+  std::vector<int> to(64);
+  for (int i = 0; i < 3 * 64; ++i) points[i] = float(i);
+  for (int t = 0; t < 64; ++t) to[t] = t / 32 * 32 + (t * 11 + 5) % 32;
+  program.launch("permute", {1}, {64}, 0, points.data(), to.data(), permuted.data());
+  for (int t = 0; t < 64; ++t)
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(permuted[3 * to[t] + i], points[3 * t + i]) << t;
 }
 
 }  // namespace

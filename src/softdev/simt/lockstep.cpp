@@ -54,30 +54,47 @@ bool is_meeting(const Instruction& instruction) {
   return row && row->flags & (is_barrier | is_warp_op);
 }
 
-// Whether `store` may be seen by another lane before the lanes meet.
-bool is_seen_early(const StoreInst& store, const Value* address, const Shapes& shapes) {
-  auto sees = [&](const Instruction& instruction) {
-    const Value* other = read(instruction);
-    if (!other || !may_overlap(address, other)) return false;
-    bool own_place = other == address && !shapes.is_uniform(address);
-    return !own_place;
-  };
+// Whether lanes may come from `start` to an instruction of the kind without meeting.
+bool reaches(const Instruction& start, function_ref<bool(const Instruction&)> kind) {
   SmallPtrSet<const BasicBlock*, 16> seen;
   SmallVector<const BasicBlock*, 16> work;
   auto look = [&](BasicBlock::const_iterator from, const BasicBlock* block) {
     for (const Instruction& instruction : make_range(from, block->end())) {
       if (is_meeting(instruction)) return false;
-      if (sees(instruction)) return true;
+      if (kind(instruction)) return true;
     }
     work.append(succ_begin(block), succ_end(block));
     return false;
   };
-  if (look(std::next(store.getIterator()), store.getParent())) return true;
+  if (look(std::next(start.getIterator()), start.getParent())) return true;
   while (!work.empty()) {
     const BasicBlock* block = work.pop_back_val();
     if (seen.insert(block).second && look(block->begin(), block)) return true;
   }
   return false;
+}
+
+// Another lane may read what the instruction writes.
+bool is_seen_early(const Instruction& store, const Shapes& shapes) {
+  const Value* address = written(store);
+  return address && reaches(store, [&](const Instruction& instruction) {
+           const Value* other = read(instruction);
+           bool own_place = other == address && !shapes.is_uniform(address);
+           return other && !own_place && may_overlap(address, other);
+         });
+}
+
+// Another lane may overwrite what the instruction is to read: a write to a place that the lane
+// computes and never looks at. (Where it does, as in a swap, the places are its own by all
+// experience.)
+bool is_overwritten_early(const Instruction& load, const Shapes& shapes) {
+  const Value* address = read(load);
+  return address && reaches(load, [&](const Instruction& instruction) {
+           const Value* other = written(instruction);
+           return other && other != address && shapes.of(other).kind == Shape::varying &&
+                  none_of(other->users(), [](const User* user) { return isa<LoadInst>(user); }) &&
+                  may_overlap(address, other);
+         });
 }
 
 }  // namespace
@@ -92,10 +109,9 @@ bool relies_on_lockstep(Function& kernel) {
   DominatorTree dominators(kernel);
   LoopInfo loops(dominators);
   Shapes shapes(kernel, {ThreadLayout::row, 32, 0, true, true}, dominators, loops);
-  for (const Instruction& instruction : instructions(kernel))
-    if (const Value* address = written(instruction))
-      if (is_seen_early(cast<StoreInst>(instruction), address, shapes)) return true;
-  return false;
+  return any_of(instructions(kernel), [&](const Instruction& instruction) {
+    return is_seen_early(instruction, shapes) || is_overwritten_early(instruction, shapes);
+  });
 }
 
 }  // namespace td::softdev::simt

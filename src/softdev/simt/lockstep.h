@@ -10,8 +10,8 @@
 
 namespace td::softdev::simt {
 
-// A lane may read a shared variable that another lane of its warp has written, with no barrier and
-// no warp-level operation on the way.
+// A lane may read a shared variable that another lane of its warp writes, before or after it, with
+// no barrier and no warp-level operation on the way.
 bool relies_on_lockstep(llvm::Function& kernel);
 
 }  // namespace td::softdev::simt

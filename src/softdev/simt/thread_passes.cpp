@@ -1,4 +1,5 @@
 #include "softdev/simt/thread_passes.h"
+#include "softdev/simt/small_copies.h"
 
 #include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/OptimizationRemarkEmitter.h>
@@ -271,6 +272,7 @@ FunctionPassManager clean_up(bool scalarize) {
   passes.addPass(InstCombinePass());
   passes.addPass(SimplifyCFGPass());
   if (scalarize) {
+    passes.addPass(ExpandSmallCopies());
     ScalarizerPassOptions options;
     options.ScalarizeVariableInsertExtract = true;
     options.ScalarizeLoadStore = true;
