@@ -283,7 +283,7 @@ def test_half_atomics(t):
     source = f"""#include <{header}>
 extern "C" __global__ void k(unsigned short* p, const unsigned short* one) {{
   {c} v, old;
-  __builtin_memcpy(&v, one, sizeof v);
+  memcpy(&v, one, sizeof v);
   asm volatile("atom.global.add.noftz.{t} %0, [%1], %2;" : "={letter}"(old) : "l"(p), "{letter}"(v) : "memory");
   asm volatile("red.global.add.noftz.{t} [%0], %1;" :: "l"(p), "{letter}"(v) : "memory");
 }}"""
@@ -451,5 +451,7 @@ def test_video_instructions():
         exact = op(a.astype(np.int64), b.view(np.int32).astype(np.int64))
         (got,) = run(f"{name}.s32.u32.s32.sat %0, %1, %2;", [np.int32], [a, b])
         np.testing.assert_array_equal(got, np.clip(exact, -(2**31), 2**31 - 1), err_msg=name)
-        (got,) = run(f"{name}.u32.u32.s32.max %0, %1, %2, %3;", [np.uint32], [a, b, c])
-        np.testing.assert_array_equal(got, np.maximum(exact.astype(np.uint32), c), err_msg=name)
+        (got,) = run(f"{name}.u32.u32.s32.add %0, %1, %2, %3;", [np.uint32], [a, b, c])
+        np.testing.assert_array_equal(got, exact.astype(np.uint32) + c, err_msg=name)
+    (got,) = run("vmin.u32.u32.u32.max %0, %1, %2, %3;", [np.uint32], [a, b, c])
+    np.testing.assert_array_equal(got, np.maximum(np.minimum(a, b), c))

@@ -9,6 +9,7 @@
 #include "compile/clang/frontend.h"
 #include "compile/clang/name_expressions.h"
 #include "compile/clang/pch.h"
+#include "compile/clang/register_names.h"
 #include "compile/clang/signatures.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LLVMContext.h"
@@ -96,6 +97,7 @@ class CompileAction : public ASTFrontendAction {
  protected:
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance& instance,
                                                  llvm::StringRef) override {
+    mark_register_names(instance.getPreprocessor());
     std::vector<std::unique_ptr<ASTConsumer>> consumers;
     auto collector = std::make_unique<KernelCollector>();
     KernelCollector& kernels = *collector;

@@ -8,6 +8,7 @@
 #include "compile/clang/frontend.h"
 #include "compile/clang/module_action.h"
 #include "compile/clang/pch.h"
+#include "compile/clang/register_names.h"
 #include "compile/ptx/translate.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/IRBuilder.h"
@@ -47,7 +48,7 @@ std::string ptx_text(StringRef text) {
       }
       if (braces) text = text.drop_front(std::min(text.find('}'), text.size() - 1) + 1);
     } else {
-      result += text.front();
+      result += text.front() == kRegisterSign ? '%' : text.front();
       text = text.drop_front();
     }
   }

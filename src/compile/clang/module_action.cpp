@@ -2,6 +2,7 @@
 
 #include "clang/CodeGen/ModuleBuilder.h"
 #include "clang/Frontend/MultiplexConsumer.h"
+#include "compile/clang/register_names.h"
 
 namespace td::compile {
 
@@ -29,6 +30,7 @@ class ModuleConsumer : public ASTConsumer {
 
 std::unique_ptr<ASTConsumer> ModuleAction::CreateASTConsumer(CompilerInstance& instance,
                                                              llvm::StringRef) {
+  if (instance.getLangOpts().CUDAIsDevice) mark_register_names(instance.getPreprocessor());
   CodeGenerator* generator =
       CreateLLVMCodeGen(instance.getDiagnostics(), name_, &instance.getVirtualFileSystem(),
                         instance.getHeaderSearchOpts(), instance.getPreprocessorOpts(),

@@ -269,7 +269,7 @@ __TD_FN T __td_ptx_truth(bool condition) {
     return condition ? T(1.0f) : T(0.0f);
 }
 
-// ---- one operation of the video instructions: saturated to the result's type, or cut; then a
+// ---- one operation of the video instructions, saturated to the result's type or cut; then a
 // second one with c
 template <class T>
 __TD_FN T __td_ptx_video_(long long x) {
@@ -485,7 +485,7 @@ TD_PTX_TEST(finite, __builtin_isfinite(x))
 TD_PTX_TEST(infinite, __builtin_isinf(x))
 TD_PTX_TEST(number, x == x)
 TD_PTX_TEST(notanumber, x != x)
-TD_PTX_TEST(normal, __builtin_isnormal(x))
+TD_PTX_TEST(normal, __builtin_isnormal(x) || x == 0)
 TD_PTX_TEST(subnormal, __builtin_isfinite(x) && !__builtin_isnormal(x) && x != 0)
 #undef TD_PTX_TEST
 
@@ -509,10 +509,14 @@ TD_PTX_ROUND(rzi, trunc)
 TD_PTX_ROUND(rmi, floor)
 TD_PTX_ROUND(rpi, ceil)
 #undef TD_PTX_ROUND
-// Conversions of C++ saturate in device code.
+// Conversions of C++ saturate in device code. They give 0 for NaN to small integers; cvt gives the
+// sign bit alone when it comes from double.
 template <class T, class S>
 __TD_FN T __td_ptx_to_integer(S x) {
-  return (T)x;
+  if constexpr (sizeof(T) < 4 && sizeof(S) == 8)
+    return x != x ? (T)(1u << (8 * sizeof(T) - 1)) : (T)x;
+  else
+    return (T)x;
 }
 #define TD_PTX_CONVERT(mode, cuda)                                                               \
   __TD_FN float __td_ptx_to_float_##mode(int x) { return __int2float_##cuda(x); }                \
