@@ -57,7 +57,12 @@ const Row rows[] = {
      "if (t < 64) { p[t] = 1; __syncthreads(); q[t] = p[t ^ 1]; } else { __syncthreads(); } p[t] = "
      "2;",
      none, threads},
+    {"walk", "volatile int* f = p; for (int k = t; k < n; k += 64) if (f[k] > 3) q[k] = f[k + n];",
+     none, none},
     // Warps and blocks wait for one another.
+    {"ready_in_turn",
+     "volatile int* f = p; for (int k = t; k < n;) if (f[k] != 0) { f[2 * k + 1] = 1; k += 64; }",
+     warps, warps},
     {"grid_in_software",
      "__syncthreads(); if (t == 0) { atomic_add(p, 1); while (atomic_add(p, 0) < n) ; } "
      "__syncthreads(); q[t] = 1;",

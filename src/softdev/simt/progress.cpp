@@ -51,6 +51,71 @@ bool is_fixed(const Value* value, const Loop& loop, unsigned depth = 0) {
   });
 }
 
+// Whether lanes that come to `join` from `from` may go round the loop. Branches on constants that
+// come with them are followed: a `break` is often such a number.
+bool may_go_round(const BasicBlock* join, const BasicBlock* from, const Loop& loop) {
+  auto constant = [&](const Value* value) {
+    if (auto* phi = dyn_cast<PHINode>(value); phi && phi->getParent() == join)
+      value = phi->getIncomingValueForBlock(from);
+    return dyn_cast<ConstantInt>(value);
+  };
+  const BasicBlock* block = join;
+  for (unsigned step = 0; step < 8 && block != loop.getHeader(); ++step) {
+    if (!loop.contains(block)) return false;
+    auto* branch = dyn_cast<BranchInst>(block->getTerminator());
+    if (!branch) return true;
+    unsigned way = 0;
+    if (branch->isConditional()) {
+      auto* test = dyn_cast<ICmpInst>(branch->getCondition());
+      const ConstantInt* a = constant(test ? test->getOperand(0) : branch->getCondition());
+      const ConstantInt* b = test ? constant(test->getOperand(1)) : a;
+      if (!a || !b) return true;
+      bool yes =
+          test ? ICmpInst::compare(a->getValue(), b->getValue(), test->getPredicate()) : a->isOne();
+      way = yes ? 0 : 1;
+    }
+    block = branch->getSuccessor(way);
+  }
+  return true;
+}
+
+// Of the loop's header: some way through the loop leaves it as it is.
+bool may_stay(const PHINode& phi, const Loop& loop) {
+  SmallPtrSet<const Value*, 8> seen;
+  SmallVector<const Value*> work;
+  for (unsigned i = 0; i < phi.getNumIncomingValues(); ++i)
+    if (loop.contains(phi.getIncomingBlock(i))) work.push_back(phi.getIncomingValue(i));
+  while (!work.empty()) {
+    const Value* value = work.pop_back_val();
+    if (value == &phi) return true;
+    auto* instruction = dyn_cast<Instruction>(value);
+    if (!instruction || !loop.contains(instruction) || !seen.insert(value).second) continue;
+    if (auto* join = dyn_cast<PHINode>(instruction)) {
+      for (unsigned i = 0; i < join->getNumIncomingValues(); ++i)
+        if (may_go_round(join->getParent(), join->getIncomingBlock(i), loop))
+          work.push_back(join->getIncomingValue(i));
+    }
+    if (auto* select = dyn_cast<SelectInst>(instruction))
+      work.append({select->getTrueValue(), select->getFalseValue()});
+  }
+  return false;
+}
+
+// As is_fixed, or from values that a round of the loop may leave as they are: `if (ready[k]) ++k;`.
+bool may_repeat(const Value* value, const Loop& loop, unsigned depth = 0) {
+  if (is_fixed(value, loop)) return true;
+  auto* instruction = cast<Instruction>(value);
+  if (depth > 8) return false;
+  if (auto* phi = dyn_cast<PHINode>(instruction)) {
+    if (phi->getParent() == loop.getHeader()) return may_stay(*phi, loop);
+    return any_of(phi->incoming_values(),
+                  [&](const Use& use) { return may_repeat(use.get(), loop, depth + 1); });
+  }
+  if (instruction->mayReadOrWriteMemory() || isa<CallInst>(instruction)) return false;
+  return all_of(instruction->operands(),
+                [&](const Use& use) { return may_repeat(use.get(), loop, depth + 1); });
+}
+
 bool is_zero(const Value* value) {
   auto* number = dyn_cast<ConstantInt>(value);
   return number && number->isZero();
@@ -79,7 +144,7 @@ const Value* awaited_address(const Instruction& instruction, const Loop& loop) {
       address = atomic->getPointerOperand();
   }
   if (!address || isa<AllocaInst>(getUnderlyingObject(address, 16))) return nullptr;
-  return is_fixed(address, loop) ? address : nullptr;
+  return may_repeat(address, loop) ? address : nullptr;
 }
 
 // Whether a way out of the loop depends on the instruction's value.

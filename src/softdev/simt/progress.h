@@ -5,8 +5,8 @@
 // and one arm of a divergent branch is run before the other. That is right unless lanes wait for
 // one another. The rule:
 //
-// A *waiting loop* is one that lanes leave depending on what they read in it at an address that the
-// loop does not change, by a volatile or atomic access which by itself changes nothing for good:
+// A *waiting loop* is one that lanes leave depending on what they read in it at an address that may
+// be the same in the next round, by a volatile or atomic access which by itself changes nothing for good:
 // a volatile load, a compare-and-swap whose expected value is fixed, an exchange, and the like. Not
 // waiting are loops in which somebody gets ahead in each round: the retry of a compare-and-swap
 // whose expected value was read before, a fetch-and-add, a probe of one place after the other, and
