@@ -1,5 +1,6 @@
 #include "texture_oracle.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -21,12 +22,12 @@ double half_number(std::uint32_t bits) {
 
 // ---- coordinates
 
-double texel_coordinate(double c, const Sampler& sampler, unsigned mode, int size) {
+double texel_coordinate(double c, const Sampler& sampler, unsigned mode, int size, int longest) {
   if (std::isnan(c) || std::fabs(c) < 0x1p-126) c = 0;
   if (!sampler.normalized_coordinates) return c;
   // From 2^24 on all floats are even: a whole number of periods.
   if ((mode == ADDRESS_WRAP || mode == ADDRESS_MIRROR) && std::fabs(c) >= 0x1p24) c = 0;
-  double grid = size > 32768 ? 0x1p22 : 0x1p21;
+  double grid = longest > 65536 ? 0x1p23 : longest > 8192 ? 0x1p22 : 0x1p21;
   return std::floor(c * grid) * size / grid;  // exact: 24 bits by 17
 }
 
@@ -53,10 +54,10 @@ struct Pair {
   int weight;  // of the second, in 256ths
 };
 
-Pair choose(double given, const Sampler& sampler, int axis, int size) {
+Pair choose(double given, const Sampler& sampler, int axis, int size, int longest) {
   unsigned mode = sampler.mode[axis];
   bool normalized = sampler.normalized_coordinates;
-  double c = texel_coordinate(given, sampler, mode, size);
+  double c = texel_coordinate(given, sampler, mode, size, longest);
   if (!sampler.linear) {
     int only = texel_index(std::floor(c), mode, normalized, size);
     return {{only, only}, 0};
@@ -152,18 +153,19 @@ struct Place {
 Place place_in(const Image& image, const Sampler& sampler, int dimensions, float x, float y,
                float z, int layer) {
   Place place;
-  place.x = choose(x, sampler, 0, image.width);
-  place.y = choose(dimensions > 1 ? y : 0, sampler, 1, std::max(image.height, 1));
+  const int longest = std::max({image.width, image.height, dimensions == 3 ? image.depth : 1});
+  place.x = choose(x, sampler, 0, image.width, longest);
+  place.y = choose(dimensions > 1 ? y : 0, sampler, 1, std::max(image.height, 1), longest);
   place.z = {{layer, layer}, 0};
-  if (dimensions == 3) place.z = choose(z, sampler, 2, image.depth);
+  if (dimensions == 3) place.z = choose(z, sampler, 2, image.depth, longest);
   return place;
 }
 
 void add_planes(const Image& image, const Place& at, int share, int channel,
                 std::vector<std::vector<Weighted>>& planes) {
-  int far = part(share, at.z.weight);
+  int near = part(share, 256 - at.z.weight);
   for (int z = 0; z < 2; ++z) {
-    int total = z ? far : share - far;
+    int total = z ? share - near : near;
     int right = part(total, at.x.weight), left = total - right;
     int right_below = part(right, at.y.weight), left_above = part(left, 256 - at.y.weight);
     const int weights[2][2] = {{left_above, right - right_below}, {left - left_above, right_below}};

@@ -203,7 +203,7 @@ int levels_and_layers() {
   // Only the second and third level, as levels 0 and 1.
   cudaResourceViewDesc view = {};
   view.format = cudaResViewFormatFloat1;
-  view.width = view.height = 8;
+  view.width = view.height = 16;  // of the whole resource
   view.firstMipmapLevel = 1;
   view.lastMipmapLevel = 2;
   CHECK(cudaCreateTextureObject(&object, &resource, &texture, &view));
@@ -255,8 +255,6 @@ int refusals() {
   EXPECT(cudaCreateTextureObject(&object, &resource, &texture, nullptr) ==
          cudaErrorInvalidNormSetting);
   EXPECT(cudaGetLastError() == cudaErrorInvalidNormSetting && cudaGetLastError() == cudaSuccess);
-  EXPECT(cudaCreateTextureObject(&object, &resource, nullptr, nullptr) == cudaErrorInvalidValue);
-  cudaGetLastError();
   CHECK(cudaFreeArray(array));
   return 0;
 }

@@ -66,10 +66,7 @@ __TD_FN __td_cube_place __td_on_cube(float x, float y, float z) {
                      : on_y   ? (y >= 0 ? 2.0f : 3.0f)
                      : x >= 0 ? 0.0f
                               : 1.0f;
-  // The far edges still belong to the face.
-  const float last = 0x1.fffffep-1f;
-  return {size > 0 ? fminf(s * half + 0.5f, last) : 0.5f,
-          size > 0 ? fminf(t * half + 0.5f, last) : 0.5f, face};
+  return {size > 0 ? s * half + 0.5f : 0.5f, size > 0 ? t * half + 0.5f : 0.5f, face};
 }
 
 // The level at which a step along the longer of two gradients is one texel.

@@ -13,7 +13,7 @@ SurfaceResult find_in_surface(const ArrayShape& shape, const SurfaceAccess& acce
   const auto bytes = static_cast<std::int64_t>(access.bytes);
   const std::int64_t row = std::int64_t{shape.width} * shape.texel;
   std::int64_t x = access.x, y = access.y, plane = access.plane;
-  if (x % bytes) return SurfaceResult::misaligned;
+  if (x & (bytes - 1)) return SurfaceResult::misaligned;
   bool inside =
       x >= 0 && x + bytes <= row && y >= 0 && y < shape.height && plane >= 0 && plane < shape.depth;
   if (!inside) {

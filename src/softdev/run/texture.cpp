@@ -160,6 +160,8 @@ CUresult apply_view(const CUDA_RESOURCE_VIEW_DESC& view, TextureObject* object) 
   if (object->linear_memory || view.firstMipmapLevel > view.lastMipmapLevel ||
       view.lastMipmapLevel >= object->levels || view.firstLayer > view.lastLayer)
     return CUDA_ERROR_INVALID_VALUE;
+  // The size of the whole resource, whatever the first level.
+  if (view.width != object->level[0].width) return CUDA_ERROR_INVALID_VALUE;
   if (view.format > 24) return CUDA_ERROR_NOT_SUPPORTED;
   std::uint8_t levels = 0;
   for (unsigned from = view.firstMipmapLevel; from <= view.lastMipmapLevel; ++from) {

@@ -37,6 +37,15 @@ T operand(const WarpCall& call, unsigned number, unsigned lane) {
   executor.leave_now(leave);
 }
 
+// Whether any lane, calling or not, names another object.
+TD_ON_WARP_STACK bool differ(const WarpCall& call, std::uint64_t handle) {
+  const auto* handles = operand<std::uint64_t>(call, 0);
+  std::uint64_t difference = 0;
+  if (handles)
+    for (unsigned l = 0; l < call.width; ++l) difference |= handles[l] ^ handle;
+  return difference != 0;
+}
+
 // Calls body(object, lanes) for each set of lanes with one handle.
 template <class Find, class Body>
 TD_ON_WARP_STACK void for_each_object(const WarpCall& call, Find find, Body body) {
@@ -44,10 +53,13 @@ TD_ON_WARP_STACK void for_each_object(const WarpCall& call, Find find, Body body
   while (left) {
     const auto first = static_cast<unsigned>(__builtin_ctz(left));
     const auto handle = operand<std::uint64_t>(call, 0, first);
-    std::uint32_t same = 0;
-    for (unsigned l = 0; l < call.width; ++l)
-      same |= std::uint32_t{operand<std::uint64_t>(call, 0, l) == handle} << l;
-    same &= left;
+    std::uint32_t same = left;
+    if (differ(call, handle)) {
+      same = 0;
+      for (unsigned l = 0; l < call.width; ++l)
+        same |= std::uint32_t{operand<std::uint64_t>(call, 0, l) == handle} << l;
+      same &= left;
+    }
     const TextureObject* object = find(handle);
     if (!object) leave(call, TrapKind::bad_texture, first, handle);
     body(*object, same);
@@ -63,26 +75,23 @@ TD_ON_WARP_STACK void give_size(const TextureObject& object, const TextureFetch&
 }
 
 TD_ON_WARP_STACK void give(const TextureObject& object, const TextureFetch& call) {
+  static const bool avx2 = __builtin_cpu_supports("avx2");
   if (call.op == TextureOp::size)
     give_size(object, call);
+  else if (avx2)
+    fetch_avx2(object, call);
   else
-    fetch(object, call);
+    fetch_plain(object, call);
 }
 
-TD_RT_TEXT TD_ON_WARP_STACK void copy(unsigned char* to, const unsigned char* from,
-                                      std::uint32_t bytes) {
-  switch (bytes) {
-    case 1:
-      *to = *from;
-      return;
-    case 2:
-      std::memcpy(to, from, 2);
-      return;
-    case 4:
-      std::memcpy(to, from, 4);
-      return;
-    default:
-      for (std::uint32_t at = 0; at < bytes; at += 8) std::memcpy(to + at, from + at, 8);
+TD_RT_TEXT TD_ON_WARP_STACK void copy(void* to, const void* from, std::uint32_t bytes) {
+  if (bytes == 1) {
+    std::memcpy(to, from, 1);
+  } else if (bytes == 2) {
+    std::memcpy(to, from, 2);
+  } else {
+    for (std::uint32_t at = 0; at < bytes; at += 4)
+      std::memcpy(static_cast<char*>(to) + at, static_cast<const char*>(from) + at, 4);
   }
 }
 
@@ -145,10 +154,8 @@ TD_ON_WARP_STACK void td_rt_texture(const WarpCall* call) {
 TD_ON_WARP_STACK void td_rt_surface_read(const WarpCall* call) {
   access_surface(*call,
                  [&](unsigned lane, const unsigned char* at, std::uint32_t bytes) TD_ON_WARP_STACK {
-                   unsigned char value[16] = {};
-                   if (at) copy(value, at, bytes);
-                   std::uint32_t words[4];
-                   std::memcpy(words, value, sizeof words);
+                   std::uint32_t words[4] = {};
+                   if (at) copy(words, at, bytes);
                    for (unsigned c = 0; c < 4; ++c) call->result[c * call->width + lane] = words[c];
                  });
 }
@@ -159,9 +166,7 @@ TD_ON_WARP_STACK void td_rt_surface_write(const WarpCall* call) {
                    std::uint32_t words[4];
                    for (unsigned c = 0; c < 4; ++c)
                      words[c] = operand<std::uint32_t>(*call, 4 + c, lane);
-                   unsigned char value[16];
-                   std::memcpy(value, words, sizeof value);
-                   if (at) copy(at, value, bytes);
+                   if (at) copy(at, words, bytes);
                  });
 }
 

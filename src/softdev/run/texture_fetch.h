@@ -5,13 +5,15 @@
 // says anything:
 //
 // - A coordinate that is NaN or denormal counts as zero. A normalized one is cut to a multiple of
-//   2^-21 (2^-22 for more than 32768 texels), then multiplied by the size.
+//   2^-21 (2^-22 when the longest side has more than 8192 texels, 2^-23 beyond 65536), then
+//   multiplied by the size.
 // - Linear filtering: with f = floor(256 x - 127.5), x in texels, the first texel is f / 256 and
 // the
 //   second has weight f % 256, in 256ths. Where clamping decides the texel, the second has weight
 //   0.
-// - Weights of several dimensions are products rounded to 256ths, halves upwards, such that they
-//   add up to 256: of the level, of the plane in it, of the column in that, of the row in that.
+// - Weights of several dimensions are products rounded to 256ths such that they add up to 256: of
+//   the level, of the plane in it, of the column in that, of the row in that. Halves go to the near
+//   plane, to the right column, and to the outer corners.
 // - 8- and 16-bit texels are mixed as 16-bit fractions, rounded to nearest, halves upwards.
 // - float (float16) texels are mixed four at a time (a row and its neighbour): those with a weight
 //   are cut to 28 (15) bits below the largest exponent of them, the sum is exact, sums of planes
@@ -43,7 +45,8 @@ struct TextureFetch {
 
 // Lanes that do not fetch get anything. A fetch of a form that the object does not have (three
 // coordinates for a plane) gives zeros, as on a GPU. May fault where the memory of the object has
-// been freed.
-void fetch(const TextureObject& object, const TextureFetch& call);
+// been freed. The same code for processors with AVX2 and for all.
+void fetch_avx2(const TextureObject& object, const TextureFetch& call);
+void fetch_plain(const TextureObject& object, const TextureFetch& call);
 
 }  // namespace td::softdev
