@@ -63,6 +63,10 @@ const Row rows[] = {
     {"ready_in_turn",
      "volatile int* f = p; for (int k = t; k < n;) if (f[k] != 0) { f[2 * k + 1] = 1; k += 64; }",
      warps, warps},
+    {"rounds_until_all_are_ready",
+     "volatile int* f = p; int missing; do { missing = 0; for (int k = t; k < n; k += 64) "
+     "if (f[k] & 1) { if (f[q[k]] > f[k]) missing = 1; else f[k] = 2; } } while (missing);",
+     warps, warps},
     {"grid_in_software",
      "__syncthreads(); if (t == 0) { atomic_add(p, 1); while (atomic_add(p, 0) < n) ; } "
      "__syncthreads(); q[t] = 1;",

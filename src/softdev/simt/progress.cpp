@@ -101,19 +101,25 @@ bool may_stay(const PHINode& phi, const Loop& loop) {
   return false;
 }
 
-// As is_fixed, or from values that a round of the loop may leave as they are: `if (ready[k]) ++k;`.
-bool may_repeat(const Value* value, const Loop& loop, unsigned depth = 0) {
+// As is_fixed, or from values that a round of the loop may leave as they are (`if (ready[k])
+// ++k;`), that an inner loop starts from anew, or that memory keeps. `known`: what has been found
+// out.
+bool may_repeat(const Value* value, const Loop& loop, DenseMap<const Value*, bool>& known) {
   if (is_fixed(value, loop)) return true;
   auto* instruction = cast<Instruction>(value);
-  if (depth > 8) return false;
+  auto [place, is_new] = known.try_emplace(instruction, false);
+  if (!is_new) return place->second;
+  auto repeats = [&](const Use& use) { return may_repeat(use.get(), loop, known); };
+  bool result = false;
   if (auto* phi = dyn_cast<PHINode>(instruction)) {
-    if (phi->getParent() == loop.getHeader()) return may_stay(*phi, loop);
-    return any_of(phi->incoming_values(),
-                  [&](const Use& use) { return may_repeat(use.get(), loop, depth + 1); });
+    result = phi->getParent() == loop.getHeader() ? may_stay(*phi, loop)
+                                                  : any_of(phi->incoming_values(), repeats);
+  } else {
+    bool may = isa<LoadInst>(instruction) || !instruction->mayReadOrWriteMemory() ||
+               has_flag(*instruction, is_warp_op);
+    result = may && all_of(instruction->operands(), repeats);
   }
-  if (instruction->mayReadOrWriteMemory() || isa<CallInst>(instruction)) return false;
-  return all_of(instruction->operands(),
-                [&](const Use& use) { return may_repeat(use.get(), loop, depth + 1); });
+  return known[instruction] = result;
 }
 
 bool is_zero(const Value* value) {
@@ -144,7 +150,8 @@ const Value* awaited_address(const Instruction& instruction, const Loop& loop) {
       address = atomic->getPointerOperand();
   }
   if (!address || isa<AllocaInst>(getUnderlyingObject(address, 16))) return nullptr;
-  return may_repeat(address, loop) ? address : nullptr;
+  DenseMap<const Value*, bool> known;
+  return may_repeat(address, loop, known) ? address : nullptr;
 }
 
 // Whether a way out of the loop depends on the instruction's value.
