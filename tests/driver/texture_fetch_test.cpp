@@ -1,8 +1,10 @@
 // What kernels read through texture objects, to the bit, against texture_oracle.h: the same values
 // on an NVIDIA GPU and on the software device.
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <random>
+#include <thread>
 
 #include "child.h"
 #include "support.h"
@@ -653,11 +655,35 @@ extern "C" __global__ void pick(const unsigned long long* t, float* out, int n) 
   }
 }
 
-// ---- handles of nothing, each in a process of its own
-
 constexpr const char* kOne =
     "extern \"C\" __global__ void one(unsigned long long t, float* out) { *out = tex2D<float>(t, "
     "1, 1); }";
+
+// Programs destroy an object right after the launch that uses it.
+TEST_F(Texels, DestroyedInFlight) {
+  Image image{.width = 8, .height = 8};
+  image.fill(2);
+  CUtexObject object = texture_of(array_of(image), modes_of({}));
+  objects_.clear();
+  Buffer out(4);
+  CUdeviceptr to = out;
+  CUfunction kernel = function_of(kOne, "one");
+  TestStream stream;
+  Gate gate;
+  gate.hold(stream);
+  void* arguments[] = {&object, &to};
+  ASSERT_EQ(api().cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr), 0);
+  std::thread opener([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    gate.open();
+  });
+  EXPECT_EQ(api().cuTexObjectDestroy(object), 0);
+  EXPECT_EQ(api().cuStreamSynchronize(stream), 0);
+  opener.join();
+  EXPECT_EQ(read<std::int32_t>(out, 1)[0], image.raw(1, 1, 0, 0));
+}
+
+// ---- handles of nothing, each in a process of its own
 
 CUresult fetch_once(CUtexObject object) {
   CUdeviceptr to = 0;  // dies with the context

@@ -9,11 +9,19 @@ using namespace td::cuda;
 
 namespace {
 
+// Kernels in flight may fetch through the object: programs destroy it right after a launch, which a
+// GPU forgives.
+CUresult destroy(Context& context, unsigned long long handle) {
+  CUresult error = context.synchronize();
+  destroy_texture(handle);
+  return error;
+}
+
 CUresult with_object(const TextureObject* (*find)(unsigned long long), unsigned long long handle,
                      const auto& body) {
-  return in_context([&](Context&) -> CUresult {
+  return in_context([&](Context& context) -> CUresult {
     const TextureObject* object = find(handle);
-    return object ? body(*object) : static_cast<CUresult>(CUDA_ERROR_INVALID_VALUE);
+    return object ? body(context, *object) : static_cast<CUresult>(CUDA_ERROR_INVALID_VALUE);
   });
 }
 
@@ -38,22 +46,23 @@ CUresult td_soft_cuTexObjectCreate(CUtexObject* object, const CUDA_RESOURCE_DESC
 }
 
 CUresult td_soft_cuTexObjectDestroy(CUtexObject handle) {
-  return with_object(find_texture, handle, [&](const TextureObject&) -> CUresult {
-    destroy_texture(handle);
-    return CUDA_SUCCESS;
+  return with_object(find_texture, handle, [&](Context& context, const TextureObject&) {
+    return destroy(context, handle);
   });
 }
 
 CUresult td_soft_cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC* out, CUtexObject handle) {
-  return with_object(find_texture, handle,
-                     [&](const TextureObject& object) { return give(out, object.resource); });
+  return with_object(find_texture, handle, [&](Context&, const TextureObject& object) {
+    return give(out, object.resource);
+  });
 }
 CUresult td_soft_cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC* out, CUtexObject handle) {
-  return with_object(find_texture, handle,
-                     [&](const TextureObject& object) { return give(out, object.texture); });
+  return with_object(find_texture, handle, [&](Context&, const TextureObject& object) {
+    return give(out, object.texture);
+  });
 }
 CUresult td_soft_cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC* out, CUtexObject handle) {
-  return with_object(find_texture, handle, [&](const TextureObject& object) -> CUresult {
+  return with_object(find_texture, handle, [&](Context&, const TextureObject& object) -> CUresult {
     return object.has_view ? give(out, object.view)
                            : static_cast<CUresult>(CUDA_ERROR_INVALID_VALUE);
   });
@@ -67,15 +76,15 @@ CUresult td_soft_cuSurfObjectCreate(CUsurfObject* object, const CUDA_RESOURCE_DE
 }
 
 CUresult td_soft_cuSurfObjectDestroy(CUsurfObject handle) {
-  return with_object(find_surface, handle, [&](const TextureObject&) -> CUresult {
-    destroy_texture(handle);
-    return CUDA_SUCCESS;
+  return with_object(find_surface, handle, [&](Context& context, const TextureObject&) {
+    return destroy(context, handle);
   });
 }
 
 CUresult td_soft_cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC* out, CUsurfObject handle) {
-  return with_object(find_surface, handle,
-                     [&](const TextureObject& object) { return give(out, object.resource); });
+  return with_object(find_surface, handle, [&](Context&, const TextureObject& object) {
+    return give(out, object.resource);
+  });
 }
 
 CUresult td_soft_cuDeviceGetTexture1DLinearMaxWidth(std::size_t* texels, unsigned format,
