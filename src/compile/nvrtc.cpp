@@ -238,6 +238,9 @@ Image compile_with_nvrtc(const Source& source, const Target& target) {
   if (!given(options, {"-arch", "--gpu-architecture"}))
     options.push_back(arch_option(api, target.compute_capability));
   if (!given(options, {"-std", "--std"})) options.push_back("--std=c++17");
+  // What has no annotation is the device's: Clang is told the same.
+  if (!given(options, {"-default-device", "--device-as-default-execution-space"}))
+    options.push_back("--device-as-default-execution-space");
   options.insert(options.end(), api.includes.begin(), api.includes.end());
   return Compilation(api, source, OwnHeaders(source, options)).run(options);
 }

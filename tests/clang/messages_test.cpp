@@ -122,8 +122,9 @@ TEST(Messages, MissingBodyIsNamed) {
 }
 
 TEST(Messages, HostCodeCalledFromAKernel) {
-  const ClangReply reply =
-      compile("int host(int x) { return x; }\n__global__ void k(int* p) {\n  p[0] = host(3);\n}\n");
+  const ClangReply reply = compile(
+      "__host__ int host(int x) { return x; }\n__global__ void k(int* p) {\n  p[0] = "
+      "host(3);\n}\n");
   EXPECT_FALSE(reply.ok);
   EXPECT_TRUE(contains(reply.log, "call to __host__ function from __global__ function"))
       << reply.log;

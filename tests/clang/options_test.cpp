@@ -72,10 +72,45 @@ TEST(Options, Contraction) {
 }
 
 TEST(Options, DefaultExecutionSpace) {
-  const char* source = "int f(int x) { return x + 1; }\n__global__ void k(int* p) { *p = f(*p); }";
-  EXPECT_FALSE(compile(source).ok);
-  EXPECT_TRUE(compile(source, {"-default-device"}).ok);
-  EXPECT_TRUE(compile(source, {"--device-as-default-execution-space"}).ok);
+  const char* source =
+      "int table[3] = {4, 5, 6};\nconst float scale[] = {1.5f, 2.5f};\n"
+      "template <class F> int twice(F f, int x) { return f(f(x)); }\n"
+      "int f(int x) { return x + table[x % 3]; }\n"
+      "struct Point { int x; bool operator==(const Point&) const = default; };\n"
+      "__global__ void k(int* p) {\n"
+      "  *p = twice(f, *p) + twice([](auto x) { return x * 2; }, 3) + (int)scale[*p & 1] +\n"
+      "       (Point{1} == Point{*p});\n}";
+  for (const char* option : {"-default-device", "--device-as-default-execution-space", "-w"})
+    EXPECT_TRUE(compile(source, {option, "-std=c++20"}).ok) << compile(source).log;
+  const Image image(compile(source, {"-std=c++20"}));
+  EXPECT_NE(image.module->getNamedGlobal("table"), nullptr);
+}
+
+TEST(Options, DefaultExecutionSpaceLeavesAnnotationsAlone) {
+  const char* source =
+      "namespace a { __host__ int on_host(int x); int plain(int x) { return x; }\n"
+      "struct S { int v; S(int v) : v(v) {} __device__ int get() const { return v; }\n"
+      "  static int of(S s) { return s.get(); } };\n"
+      "template <class T> __global__ void t(T* p) { *p = plain(S::of(S(3))); }\n"
+      "template __global__ void t<int>(int*); }\n"
+      "template <class T> T half(T x) { return x / 2; }\n"
+      "template int half<int>(int);\n"
+      "__global__ void k(int* p) {\n"
+      "  auto f = [] __device__(int x) { return half(x); };\n"
+      "  *p = f(a::plain(3));\n}\n";
+  const ClangReply reply = compile(source);
+  EXPECT_TRUE(reply.ok) << reply.log;
+  EXPECT_EQ(reply.kernels.size(), 2u);
+  EXPECT_TRUE(contains(
+      compile(std::string(source) + "__global__ void bad(int* p) { *p = a::on_host(1); }").log,
+      "reference to __host__ function 'on_host' in __global__ function"));
+}
+
+TEST(Options, AVariableOfTheDeviceNeedsAConstantValue) {
+  const ClangReply reply =
+      compile("int f();\nint late = f();\n__global__ void k(int* p) { *p = late; }");
+  EXPECT_FALSE(reply.ok);
+  EXPECT_TRUE(contains(reply.log, "kernel.cu:2:5: error: dynamic initialization")) << reply.log;
 }
 
 TEST(Options, AcceptedWithoutEffect) {

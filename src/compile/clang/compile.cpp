@@ -1,9 +1,14 @@
 // td_cc_compile: options, precompiled prelude, Clang, signatures, bitcode; one step after the
 // other.
+#include "clang/AST/Attr.h"
 #include "clang/AST/GlobalDecl.h"
 #include "clang/CodeGen/ModuleBuilder.h"
 #include "clang/Frontend/FrontendActions.h"
 #include "clang/Frontend/MultiplexConsumer.h"
+#include "clang/Lex/Preprocessor.h"
+#include "clang/Sema/Sema.h"
+#include "clang/Sema/SemaConsumer.h"
+#include "clang/Sema/SemaCUDA.h"
 #include "compile/clang/files.h"
 #include "compile/clang/finish_module.h"
 #include "compile/clang/frontend.h"
@@ -20,6 +25,66 @@ namespace td::compile {
 using namespace clang;
 
 namespace {
+
+// What has no annotation is the device's, as NVRTC is asked to have it: functions, which Clang has
+// a mode for, and variables of the global namespace.
+class DefaultDevice : public SemaConsumer {
+ public:
+  explicit DefaultDevice(Preprocessor& preprocessor) : preprocessor_(preprocessor) {}
+
+  void InitializeSema(Sema& sema) override {
+    sema_ = &sema;
+    preprocessor_.setTokenWatcher([this](const Token& token) {
+      mark_register_name_(token);
+      see(token);
+    });
+  }
+  void ForgetSema() override { preprocessor_.setTokenWatcher(nullptr); }
+
+  bool HandleTopLevelDecl(DeclGroupRef group) override {
+    for (Decl* declaration : group)
+      if (auto* variable = llvm::dyn_cast<VarDecl>(declaration)) annotate(*variable);
+    return true;
+  }
+
+ private:
+  // Clang's mode adds to annotations that are there, which would make `__host__` functions callable
+  // and kernels something else than kernels: it is off from an annotation to the token behind the
+  // end of the declarator.
+  void see(const Token& token) {
+    const bool is_first = last_ == tok::unknown;  // the precompiled header has set its own mode
+    if (is_first || (annotated_ && (last_ == tok::l_brace || last_ == tok::semi))) {
+      sema_->CUDA().PushForceHostDevice();
+      annotated_ = false;
+    }
+    if (!annotated_ && before_ == tok::l_paren && last_ == tok::l_paren &&
+        token.is(tok::identifier)) {
+      const llvm::StringRef name = token.getIdentifierInfo()->getName();
+      if (name == "global" || name == "device" || name == "host")
+        annotated_ = sema_->CUDA().PopForceHostDevice();
+    }
+    before_ = last_;
+    last_ = token.getKind();
+  }
+
+  void annotate(VarDecl& variable) {
+    const bool is_annotated =
+        variable.hasAttr<CUDADeviceAttr>() || variable.hasAttr<CUDAConstantAttr>() ||
+        variable.hasAttr<CUDASharedAttr>() || variable.hasAttr<HIPManagedAttr>();
+    // Constants are known to device code as they are.
+    if (is_annotated || variable.isInvalidDecl() || variable.isConstexpr() ||
+        variable.getType().isConstQualified())
+      return;
+    variable.addAttr(CUDADeviceAttr::CreateImplicit(sema_->Context));
+    sema_->CUDA().checkAllowedInitializer(&variable);
+  }
+
+  Preprocessor& preprocessor_;
+  Sema* sema_ = nullptr;
+  tok::TokenKind before_ = tok::unknown, last_ = tok::unknown;
+  bool annotated_ = false;
+  std::function<void(const Token&)> mark_register_name_ = register_name_marker();
+};
 
 // Runs last: every declaration has been seen and, with a generator, emitted.
 class ReplyWriter : public ASTConsumer {
@@ -97,8 +162,8 @@ class CompileAction : public ASTFrontendAction {
  protected:
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance& instance,
                                                  llvm::StringRef) override {
-    mark_register_names(instance.getPreprocessor());
     std::vector<std::unique_ptr<ASTConsumer>> consumers;
+    consumers.push_back(std::make_unique<DefaultDevice>(instance.getPreprocessor()));
     auto collector = std::make_unique<KernelCollector>();
     KernelCollector& kernels = *collector;
     consumers.push_back(std::move(collector));
@@ -152,7 +217,6 @@ std::string main_text(const ClangRequest& request, const Options& options) {
   std::string text = "#line 1 \"<command line>\"\n";
   for (const std::string& macro : options.macros) text += macro + "\n";
   for (const std::string& file : options.pre_includes) text += "#include " + quoted(file) + "\n";
-  if (options.default_device) text += "#pragma clang force_cuda_host_device begin\n";
   text += "#line " + std::to_string(request.first_line) + " " + quoted(request.file_name) + "\n";
   text += join_alignas(request.source);
   text += "\n";

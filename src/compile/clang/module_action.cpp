@@ -30,7 +30,8 @@ class ModuleConsumer : public ASTConsumer {
 
 std::unique_ptr<ASTConsumer> ModuleAction::CreateASTConsumer(CompilerInstance& instance,
                                                              llvm::StringRef) {
-  if (instance.getLangOpts().CUDAIsDevice) mark_register_names(instance.getPreprocessor());
+  if (instance.getLangOpts().CUDAIsDevice)
+    instance.getPreprocessor().setTokenWatcher(register_name_marker());
   CodeGenerator* generator =
       CreateLLVMCodeGen(instance.getDiagnostics(), name_, &instance.getVirtualFileSystem(),
                         instance.getHeaderSearchOpts(), instance.getPreprocessorOpts(),

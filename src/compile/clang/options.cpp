@@ -60,11 +60,10 @@ const OptionRow kOptions[] = {
      [](Options& o, const std::string& v) { return parse_bool(v, o.flush_denormals); }},
     {"--use_fast_math",                        "-use_fast_math", Value::none,
      [](Options& o, const std::string&) { o.contract = o.flush_denormals = true; return std::string(); }},
-    {"--device-as-default-execution-space",    "-default-device", Value::none,
-     [](Options& o, const std::string&) { o.default_device = true; return std::string(); }},
     {"--disable-warnings",                     "-w",       Value::none,
      [](Options& o, const std::string&) { o.warnings = false; return std::string(); }},
     // without effect
+    {"--device-as-default-execution-space",    "-default-device", Value::none, nullptr},  // always
     {"--gpu-architecture",                     "-arch",    Value::required,  nullptr},
     {"--device-debug",                         "-G",       Value::none,      nullptr},
     {"--generate-line-info",                   "-lineinfo", Value::none,     nullptr},

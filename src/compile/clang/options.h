@@ -14,7 +14,6 @@ struct Options {
   bool contract = true;                    // fuse a*b+c (CUDA's default)
   bool flush_denormals =
       false;  // -ftz=true: recorded in the image; denormals are kept on the software device
-  bool default_device = false;  // functions without an annotation are __host__ __device__
   bool warnings = true;
   const char* prelude = nullptr;  // what is precompiled (files.h); null: the plain prelude
   std::string error;              // not empty: an option was refused, and this says which and why

@@ -1,6 +1,7 @@
 #include "compile/clang/register_names.h"
 
 #include <deque>
+#include <memory>
 #include <string>
 
 #include "llvm/ADT/StringExtras.h"
@@ -56,11 +57,11 @@ class Watcher {
 
 }  // namespace
 
-void mark_register_names(Preprocessor& preprocessor) {
+std::function<void(const Token&)> register_name_marker() {
   // The preprocessor shows its own token to a watcher before anybody has it.
-  preprocessor.setTokenWatcher([watcher = std::make_shared<Watcher>()](const Token& token) {
+  return [watcher = std::make_shared<Watcher>()](const Token& token) {
     watcher->see(const_cast<Token&>(token));
-  });
+  };
 }
 
 }  // namespace td::compile

@@ -1,7 +1,9 @@
 // nvcc lets an asm statement with operands write %laneid where GCC's rules ask for %%laneid.
 #pragma once
 
-#include "clang/Lex/Preprocessor.h"
+#include <functional>
+
+#include "clang/Lex/Token.h"
 
 namespace td::compile {
 
@@ -9,8 +11,9 @@ namespace td::compile {
 // for it.
 inline constexpr char kRegisterSign = '`';
 
-// To be called before the preprocessor's first token: in string literals of asm statements a
-// percent sign in front of a letter becomes kRegisterSign. Lengths and places stay as they are.
-void mark_register_names(clang::Preprocessor& preprocessor);
+// For the preprocessor to call from its first token on (setTokenWatcher): in string literals of asm
+// statements a percent sign in front of a letter becomes kRegisterSign. Lengths and places stay as
+// they are.
+std::function<void(const clang::Token&)> register_name_marker();
 
 }  // namespace td::compile
