@@ -6,3 +6,4 @@
 #include "treadle/dtype.h"
 #include "treadle/error.h"
 #include "treadle/kernel.h"
+#include "treadle/texture.h"

@@ -62,6 +62,11 @@ KernelArg to_kernel_arg(PyObject* object, Py_ssize_t position) {
   if (auto scalar = to_weak_scalar(object)) return *scalar;
   if (object == Py_None) return DevicePointer{};
   if (auto pointer = to_pointer(object)) return *pointer;
+  if (auto handle = to_texel_object(object)) {
+    TypedScalar scalar{DType::uint64, {}};
+    __builtin_memcpy(scalar.bytes, &*handle, sizeof *handle);
+    return scalar;
+  }
   if (auto value = host_value(object)) return *value;
   throw TypeError("argument " + std::to_string(position) + " is a " + class_name(object) +
                   ", which a kernel cannot take; pass treadle arrays (treadle.asarray(x) copies "

@@ -27,4 +27,5 @@ NB_MODULE(_treadle, m) {
   bind_random(m);
   bind_diagnose(m);
   bind_program(m);
+  bind_texture(m);
 }

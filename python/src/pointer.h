@@ -11,6 +11,8 @@ struct Pointer {
   std::size_t bytes = 0;
 };
 
+// The handle of a texture or surface object.
+std::optional<std::uint64_t> to_texel_object(nb::handle object);
 void bind_pointer(nb::module_& m);
 // A Pointer, or x.data of an array.
 std::optional<DevicePointer> to_pointer(nb::handle object);

@@ -1,6 +1,6 @@
 """Devices, streams, events and memory, by CuPy's names."""
 
-from . import _treadle
+from . import _treadle, texture
 from ._treadle import (
     Device,
     DevicePointer,
@@ -26,6 +26,7 @@ __all__ = [
     "gpu_available",
     "is_available",
     "synchronize",
+    "texture",
 ]
 
 # CUdevice_attribute: names as cudaDeviceGetAttribute prints them without the prefix, and numbers.
