@@ -80,6 +80,15 @@ TEST(Translate, RefusesWithTheReason) {
   EXPECT_EQ(message("lop3.b32 %0, %1, %1, %1, %1;"),
             "0: operand e of 'lop3' must be an integer constant");
   EXPECT_EQ(message("mov.u32 %laneid, %1;"), "0: special register %laneid cannot be written");
+  EXPECT_EQ(message("add.u32 %0, %1, %tid.x;"),
+            "0: special register %tid.x is read by mov and cvt only");
+  EXPECT_EQ(message("mov.b32 %0, 1.0;"), "0: a floating-point constant does not stand for a .b32");
+  EXPECT_EQ(message("bar.red.popc.u32 %0, 3, p;"),
+            "0: 'bar[.cta].red.popc' is supported for barrier 0 only");
+  EXPECT_EQ(message("ld.global.u32 %0, [%1];"),
+            "0: %1 has 32 bits: addresses have 64, but for those of .shared");
+  EXPECT_EQ(message("ld.global.v4.u32 {%0, %0}, [%2];"),
+            "0: expected a vector of 4 registers, as {a, b}");
   EXPECT_EQ(message("mov.u32 5, %1;"), "0: a result goes to a register");
   EXPECT_EQ(message("bra NOWHERE;"), "0: label 'NOWHERE' is not defined in this asm statement");
   EXPECT_EQ(message(".shared .u32 t;"),

@@ -488,7 +488,7 @@ def test_one_percent_sign():
 extern "C" __global__ void k(unsigned* out) {
   unsigned a, b, c;
   asm("mov.u32 %0, %laneid; mov.u32 %1, %%laneid;" : "=r"(a), "=r"(b));
-  asm volatile("{ .reg .u32 %t; mov.u32 %t, " LANE "; add.u32 %0, %t, %tid.x; }" : "=r"(c));
+  asm volatile("{ .reg .u32 %t; mov.u32 %t, " LANE "; mov.u32 %0, %tid.x; add.u32 %0, %t, %0; }" : "=r"(c));
   out[threadIdx.x] = a + 100 * b + 10000 * c;
 }"""
     (out,) = launch(source, 32, np.zeros(32, np.uint32))

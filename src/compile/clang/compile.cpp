@@ -141,7 +141,7 @@ class ReplyWriter : public ASTConsumer {
     std::unique_ptr<llvm::Module> module(generator_->ReleaseModule());
     if (!module) return;
     module->setSourceFileName(request_.file_name);
-    finish_module(*module, instance_.getDiagnostics());
+    finish_module(*module, instance_.getDiagnostics(), false, request_.pch_folder);
     if (instance_.getDiagnostics().hasErrorOccurred()) return;
     llvm::raw_string_ostream stream(reply_.image);
     llvm::WriteBitcodeToFile(*module, stream);

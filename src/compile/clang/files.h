@@ -21,6 +21,7 @@ inline constexpr const char* kImageFile = "/__treadle__/image";
 inline constexpr const char* kMainFile = "/__treadle__/main.cu";
 inline constexpr const char* kPchFile = "/__treadle__/prelude.pch";
 inline constexpr const char* kPreludeFile = "/__treadle__/compile/include/treadle_prelude.h";
+inline constexpr const char* kPreludePtxFile = "/__treadle__/compile/include/treadle_prelude_ptx.h";
 inline constexpr const char* kPreludeHalfFile =
     "/__treadle__/compile/include/treadle_prelude_half.h";
 inline constexpr const char* kPreludeBfloatFile =

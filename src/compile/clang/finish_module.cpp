@@ -169,10 +169,11 @@ void drop_unreachable_functions(Module& module, bool all) {
   GlobalDCEPass().run(module, analyses);
 }
 
-void finish_module(Module& module, clang::DiagnosticsEngine& diagnostics, bool relocatable) {
+void finish_module(Module& module, clang::DiagnosticsEngine& diagnostics, bool relocatable,
+                   const std::string& pch_folder) {
   if (relocatable) join_renamed_variables(module);
   drop_unreachable_functions(module, relocatable);
-  replace_inline_ptx(module, diagnostics);
+  replace_inline_ptx(module, diagnostics, pch_folder);
   if (diagnostics.hasErrorOccurred()) return;
   drop_convergence_of_math(module);
   set_nan_conversion(module);

@@ -57,8 +57,8 @@ std::string ptx_text(StringRef text) {
 
 class Replacement {
  public:
-  Replacement(Module& module, clang::DiagnosticsEngine& diagnostics)
-      : module_(module), diagnostics_(diagnostics) {}
+  Replacement(Module& module, clang::DiagnosticsEngine& diagnostics, const std::string& pch_folder)
+      : module_(module), diagnostics_(diagnostics), pch_folder_(pch_folder) {}
 
   void run() {
     std::vector<CallInst*> calls;
@@ -182,14 +182,14 @@ class Replacement {
 
   std::unique_ptr<Module> compile(std::string& log) {
     Options options;
-    options.prelude = bfloat_ ? kPreludeBfloatFile : half_ ? kPreludeHalfFile : nullptr;
+    options.prelude = bfloat_ ? kPreludeBfloatFile : half_ ? kPreludeHalfFile : kPreludePtxFile;
     std::string text = "#pragma clang fp contract(off)\n#include \"td_ptx.h\"\n";
     if (half_ || bfloat_) text += "#include \"td_ptx_half.h\"\n";
     if (bfloat_) text += "#include \"td_ptx_bfloat.h\"\n";
     FrontendJob job;
     job.options = &options;
     job.main = MemoryBuffer::getMemBufferCopy(text + source_, kMainFile);
-    job.pch = precompiled_prelude(options, "", log);
+    job.pch = precompiled_prelude(options, pch_folder_, log);
     job.log = &log;
     if (!job.pch) return nullptr;
     std::unique_ptr<clang::CompilerInstance> instance = make_frontend(std::move(job));
@@ -284,6 +284,7 @@ class Replacement {
 
   Module& module_;
   clang::DiagnosticsEngine& diagnostics_;
+  const std::string& pch_folder_;
   std::vector<Statement> statements_;
   std::map<std::string, std::string> names_;  // of the functions
   std::string source_;
@@ -292,8 +293,9 @@ class Replacement {
 
 }  // namespace
 
-void replace_inline_ptx(Module& module, clang::DiagnosticsEngine& diagnostics) {
-  Replacement(module, diagnostics).run();
+void replace_inline_ptx(Module& module, clang::DiagnosticsEngine& diagnostics,
+                        const std::string& pch_folder) {
+  Replacement(module, diagnostics, pch_folder).run();
 }
 
 }  // namespace td::compile

@@ -9,6 +9,8 @@ namespace td::compile {
 
 // Afterwards the module has no inline assembly but empty statements, which are compiler barriers.
 // Problems are reported to `diagnostics` at the user's lines; the module is then not usable.
-void replace_inline_ptx(llvm::Module& module, clang::DiagnosticsEngine& diagnostics);
+// Precompiled headers may be kept in `pch_folder`, "" = nowhere.
+void replace_inline_ptx(llvm::Module& module, clang::DiagnosticsEngine& diagnostics,
+                        const std::string& pch_folder);
 
 }  // namespace td::compile

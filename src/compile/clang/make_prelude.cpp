@@ -2,7 +2,7 @@
 // treadle_make_prelude FOLDER
 //
 // One for each set of options that Treadle itself asks for: raw kernels, and generated kernels,
-// which do not contract.
+// which do not contract; and one for the translation of inline PTX.
 #include <cstdio>
 #include <filesystem>
 
@@ -13,7 +13,7 @@ int main(int count, char** arguments) {
   std::filesystem::remove_all(arguments[1]);
   for (std::vector<std::string> options : {std::vector<std::string>{}, {"--fmad=false"}}) {
     td::compile::ClangRequest request;
-    request.source = "extern \"C\" __global__ void prelude() {}";
+    request.source = "extern \"C\" __global__ void prelude() { asm volatile(\"exit;\"); }";
     request.options = options;
     request.pch_folder = arguments[1];
     td::compile::ClangReply reply;

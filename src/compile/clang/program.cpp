@@ -51,7 +51,7 @@ std::string device_image(const ProgramRequest& request, const Arguments& host, s
   ModuleAction action(request.file, context,
                       [&](std::unique_ptr<llvm::Module> module, CompilerInstance& compiler) {
                         module->setSourceFileName(request.file);
-                        finish_module(*module, compiler.getDiagnostics(), request.relocatable);
+                        finish_module(*module, compiler.getDiagnostics(), request.relocatable, "");
                         if (compiler.getDiagnostics().hasErrorOccurred()) return;
                         llvm::raw_string_ostream stream(bitcode);
                         llvm::WriteBitcodeToFile(*module, stream);

@@ -175,6 +175,7 @@ class Translator {
   }
 
   void instruction(const Statement& statement) {
+    instruction_ = statement.words[0];
     if (statement.words[0] == "bra") return branch(statement);
     const Match match = choose(statement);
     if (statement.words[0] == "mov" &&
@@ -388,7 +389,9 @@ class Translator {
     const std::string negation = operand.negated ? "!" : "";
     if (!operand.name.empty() && operand.name[0] == '%' && find(operand.name) == nullptr) {
       if (const SpecialRegister* row = find_special_register(operand.name.substr(1))) {
-        check(operand.name, *row->type, type, any_width);
+        if (instruction_ != "mov" && instruction_ != "cvt")
+          fail(cat("special register ", operand.name, " is read by mov and cvt only"));
+        check(operand.name, *row->type, type, any_width || type.bits == 16);
         return cat(negation, convert(*row->type, type), "(", row->expression, ")");
       }
     }
@@ -434,7 +437,8 @@ class Translator {
       return cat("(", type.cpp, ")", hex(operand.bits));
     }
     if (type.kind == Type::Kind::integer || type.kind == Type::Kind::predicate ||
-        (type.bits != 32 && type.bits != 64))
+        (type.bits != 32 && type.bits != 64) ||
+        (type.name == "b32" && operand.kind == Kind::number64))
       fail(cat("a floating-point constant does not stand for a .", type.name));
     const std::string number =
         operand.kind == Kind::number32
@@ -497,7 +501,7 @@ class Translator {
   std::vector<Statement> statements_;
   std::vector<Scope> scopes_;
   std::vector<std::string> parameters_;
-  std::string body_;
+  std::string body_, instruction_;
   std::size_t at_ = 0;
   int after_ = 0, registers_ = 0, labels_ = 0;
   bool half_ = false, bfloat_ = false;
