@@ -74,6 +74,25 @@ TEST(InlinePtx, OperandsMustFitTheirConstraints) {
   EXPECT_FALSE(memory.ok);
 }
 
+// What threads do together must not move across branches before it is inlined.
+TEST(InlinePtx, BarriersAndWarpOperationsStayConvergent) {
+  const Image image(compile(
+      "__global__ void k(int* p) {\n"
+      "  if (*p) asm volatile(\"bar.sync 1, 64;\"); else asm volatile(\"bar.sync 1, 64;\");\n"
+      "}\n"));
+  unsigned calls = 0;
+  for (const llvm::Function& function : *image.module)
+    for (const llvm::BasicBlock& block : function)
+      for (const llvm::Instruction& instruction : block)
+        if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+            call && (call->getCalledFunction()->getName().contains("asm_") ||
+                     call->getCalledFunction()->getName().contains("barrier"))) {
+          EXPECT_TRUE(call->isConvergent()) << call->getCalledFunction()->getName().str();
+          ++calls;
+        }
+  EXPECT_GE(calls, 3u);
+}
+
 // Nothing is asked of functions that no kernel reaches; the compiler barrier stays one.
 TEST(InlinePtx, UnusedFunctionsAndBarriers) {
   const ClangReply reply = compile(

@@ -35,7 +35,9 @@ def cc(tmp_path):
     return run
 
 
-@pytest.mark.parametrize("name", ["launches", "memory", "errors", "graphs", "habits", "textures"])
+@pytest.mark.parametrize(
+    "name", ["launches", "memory", "errors", "graphs", "habits", "textures", "inline_ptx"]
+)
 def test_programs_run(cc, name):
     done = cc("--run", "-std=c++17", PROGRAMS / f"{name}.cu")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -135,6 +137,10 @@ def test_wrong_command_lines(cc, arguments, words):
         ("#include <cublas_v2.h>\nint main() {}", 1, "<cublas_v2.h> is known, but not supported"),
         ("__device__ int other(int);\n__global__ void k(int* p) { *p = other(1); }\nint main() {}", 2,
          "'other(int)' is called but has no body"),
+        ('__global__ void k(int* p) {\n  asm("neg.s32 %0, 1;\\n\\t"\n      "frob %0;" : "=r"(*p));\n}\nint main() {}',
+         3, "inline PTX: instruction 'frob' is not known"),
+        ("__global__ void k() {}\n__global__ void l() {\n  k<<<1, 1>>>();\n}\nint main() {}", 3,
+         "launching a kernel from a kernel is known, but not supported"),
     ],
 )  # fmt: skip
 def test_wrong_sources_show_the_line(cc, tmp_path, source, line, words):

@@ -35,11 +35,11 @@ StringSet<> kernel_names(const Module& module) {
   return names;
 }
 
-// Mathematical functions do not communicate between threads, so calls of them may move across
-// branches.
+// Mathematical functions (they are declared const) do not communicate between threads, so calls of
+// them may move across branches.
 void drop_convergence_of_math(Module& module) {
   for (Function& function : module) {
-    if (!function.getName().starts_with("__td_")) continue;
+    if (!function.getName().starts_with("__td_") || !function.doesNotAccessMemory()) continue;
     function.removeFnAttr(Attribute::Convergent);
     for (User* user : function.users()) {
       if (auto* call = dyn_cast<CallBase>(user)) call->removeFnAttr(Attribute::Convergent);
