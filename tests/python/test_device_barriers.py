@@ -286,3 +286,32 @@ def test_local_arrays_across_barriers_in_large_blocks(block):
     for r in range(3):
         mine[lanes, (lanes * 3 + r) % n] += mine[lanes, (lanes + r) % n][::-1]
     assert np.array_equal(td.asnumpy(out), (mine * (i + 1)).sum(1).astype(np.int32))
+
+
+@pytest.mark.parametrize("block", [32, 96, 100])
+def test_barriers_while_threads_return_and_others_wait(block):
+    """A tree from its root down: who has done a node says so to its children, in whatever block they are."""
+    source = """
+    extern "C" __global__ void k(volatile int* level, int n, int* rounds) {
+      int stride = blockDim.x * gridDim.x, i = blockIdx.x * blockDim.x + threadIdx.x, count = 0;
+      int own = i;
+      while (i < n) {
+        int l = level[i];
+        if (l > 0) {
+          for (int child = 2 * i + 1; child <= 2 * i + 2; ++child)
+            if (child < n) level[child] = l + 1;
+          i += stride;
+        }
+        __syncthreads();
+        ++count;
+      }
+      rounds[own] = count;
+    }"""
+    grid, n = 5, 3001
+    level = np.zeros(n, np.int32)
+    level[0] = 1
+    level, rounds = td.asarray(level), td.zeros(grid * block, np.int32)
+    td.RawKernel(source, "k")((grid,), (block,), (level, n, rounds))
+    assert np.array_equal(td.asnumpy(level), np.floor(np.log2(np.arange(n) + 1)) + 1)
+    nodes = (n - np.arange(grid * block) + grid * block - 1) // (grid * block)
+    assert np.all(td.asnumpy(rounds) >= np.maximum(nodes, 0))

@@ -237,7 +237,6 @@ TD_ON_WARP_STACK void FairBlock::release_barrier_if_complete(std::uint32_t id) {
     make_ready(fiber);
   }
   barrier = {};
-  progress_ = true;
 }
 
 TD_ON_WARP_STACK std::uint64_t FairBlock::warp_op(ThreadFrame* thread, WarpOp op,
@@ -282,7 +281,6 @@ TD_ON_WARP_STACK bool FairBlock::complete_warp_op(Fiber& one) {
   compute_warp_op(warp, group);
   for (std::uint32_t l = 0; l < lanes; ++l)
     if (group >> l & 1) make_ready(warp[l]);
-  progress_ = true;
   return true;
 }
 

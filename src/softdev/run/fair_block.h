@@ -72,7 +72,8 @@ class FairBlock {
              const FairCode& code);
   // Lets fibers run; a block that has been at the grid barrier goes on behind it.
   Status resume();
-  // Since the last call: a fiber finished, or something that fibers waited for was complete.
+  // Since the last call: a fiber finished, or the block came past the grid barrier. (Barriers and
+  // warp-level operations say nothing: loops that wait have them in each round.)
   bool made_progress();
   std::string describe_stuck() const;
   bool in_stack_guard(std::uintptr_t address) const;

@@ -64,6 +64,9 @@ Value* WarpEmitter::emit_fair_barrier(const CallInst& call, const BuiltinRow& ro
     if (row.detail >= 0) id = first_live(call.getArgOperand(static_cast<unsigned>(row.detail)));
     if (call.arg_size() > 1) threads = first_live(call.getArgOperand(1));
   }
+  // Of all threads: the block counts those that have returned until their whole warp has.
+  if (call.arg_size() <= 1)
+    arriving = b_.CreateOr(arriving, mask_bits32(b_.CreateLoad(mask_type(), exited_)));
   FunctionCallee barrier =
       runtime("td_rt_fair_barrier", i32, {pointer, i32, i32, i32, i32, i32, pointer}, true);
   return b_.CreateCall(barrier, {launch_.block_frame, id, threads,
