@@ -180,15 +180,24 @@ __TD_FN int __td_ptx_dp2a(unsigned halves, unsigned bytes, int sum) {
 }
 
 // ---- bits
-// Bit 4 * x + 2 * y + z of the table is the result for these three bits.
-__TD_FN unsigned __td_ptx_lop3(unsigned x, unsigned y, unsigned z, unsigned table) {
-  unsigned result = 0;
-#pragma unroll
-  for (unsigned i = 0; i < 8; ++i) {
-    const unsigned here = (i & 4 ? x : ~x) & (i & 2 ? y : ~y) & (i & 1 ? z : ~z);
-    result |= table >> i & 1 ? here : 0;
+// Bit 2 * x + y of the table is the result for these two bits.
+template <unsigned table>
+__TD_FN unsigned __td_ptx_lop2(unsigned x, unsigned y) {
+  if constexpr (table >= 8) {
+    return ~__td_ptx_lop2<15 - table>(x, y);
+  } else {
+    const unsigned result[8] = {0, ~(x | y), ~x & y, ~x, x & ~y, ~y, x ^ y, ~(x & y)};
+    return result[table];
   }
-  return result;
+}
+// Bit 4 * x + 2 * y + z of the table is the result for these three bits: one function of x and y
+// where z is 0, and what changes where it is 1.
+template <unsigned table>
+__TD_FN unsigned __td_ptx_lop3(unsigned x, unsigned y, unsigned z) {
+  constexpr unsigned without = (table & 1) | (table >> 1 & 2) | (table >> 2 & 4) | (table >> 3 & 8);
+  constexpr unsigned with =
+      (table >> 1 & 1) | (table >> 2 & 2) | (table >> 3 & 4) | (table >> 4 & 8);
+  return __td_ptx_lop2<without>(x, y) ^ (z & __td_ptx_lop2 < without ^ with > (x, y));
 }
 // Each nibble of the selector picks one of eight bytes, or, with its top bit, that byte's sign.
 __TD_FN unsigned __td_ptx_prmt(unsigned x, unsigned y, unsigned selector) {
