@@ -226,7 +226,8 @@ std::string main_text(const ClangRequest& request, const Options& options) {
 // The big headers are precompiled with the prelude for sources that mention them.
 const char* prelude_for(const std::string& source) {
   auto mentions = [&](const char* header) { return source.find(header) != std::string::npos; };
-  if (mentions("cuda_bf16.h") || mentions("cuda_fp8.h")) return kPreludeBfloatFile;
+  if (mentions("cuda_bf16.h") || mentions("cuda_fp8.h") || mentions("mma.h"))
+    return kPreludeBfloatFile;
   if (mentions("cuda_fp16.h")) return kPreludeHalfFile;
   return mentions("curand_kernel.h") && !mentions("QUALIFIERS") ? kPreludeRandomFile : nullptr;
 }

@@ -34,7 +34,8 @@ bool is_library_header(StringRef name) {
 
 // Types that the host computes with as well.
 bool is_for_both(StringRef name) {
-  return name.starts_with("cuda_fp") || name.starts_with("cuda_bf") || name == "cuComplex.h";
+  return name.starts_with("cuda_fp") || name.starts_with("cuda_bf") || name == "cuComplex.h" ||
+         name == "mma.h";  // includes two of them
 }
 
 // Known headers of CUDA without an implementation here. The error is the program's own line;

@@ -40,6 +40,7 @@ const Row kRuntime[] = {
     {"td_rt_texture", address_of(td_rt_texture)},
     {"td_rt_surface_read", address_of(td_rt_surface_read)},
     {"td_rt_surface_write", address_of(td_rt_surface_write)},
+    {"td_rt_mma", address_of(td_rt_mma)},
     {"clock_gettime", address_of(clock_gettime)},
     {"td_rt_yield", address_of(td_rt_yield)},
     {"td_rt_fair_barrier", address_of(td_rt_fair_barrier)},

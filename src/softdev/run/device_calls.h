@@ -1,6 +1,6 @@
-// What device code calls in the runtime, once for each thread: the heap, questions about addresses,
-// and atomics that no instruction of LLVM has. Rows of simt/builtins.def of kind lane_call name
-// them.
+// What device code calls in the runtime, once for each thread unless said otherwise: the heap,
+// questions about addresses, and atomics that no instruction of LLVM has. Rows of simt/builtins.def
+// of kind lane_call name them.
 #pragma once
 
 #include <cstddef>
@@ -24,4 +24,19 @@ void td_rt_atomic_wide(td::softdev::BlockFrame* block, void* address, std::uint6
 // Adds two bfloat16, rounded to nearest even, and returns the old bits.
 std::uint16_t td_rt_atomic_add_bf16(td::softdev::BlockFrame* block, std::uint16_t* address,
                                     std::uint16_t value);
+
+// D = A B + C, once for a warp, on fragments laid out as those of PTX's mma.sync, with Hopper's
+// arithmetic (mma.cpp). registers: words of each lane: A in 0 to 3, B in 4 and 5, C in 6 to 9.
+// result: D. kind: MmaKind.
+//
+//   kind        shape     A and B, elements of a word    C, D: a word each
+//   f16_f32     m16n8k16  two float16                    float, float
+//   f16_f16     m16n8k16  two float16                    float, float16 in the lower half
+//   bf16_f32    m16n8k16  two bfloat16                   float, float
+//   tf32_f32    m16n8k8   one float                      float, float
+//   s8_s32 …    m16n8k16  four bytes (A in 0 and 1,      int, int
+//                         B in 4); _sat saturates
+//   f64_f64     m8n8k4    half a double                  half a double
+void td_rt_mma(const std::uint32_t (*registers)[32], std::uint32_t (*result)[32],
+               std::uint32_t kind);
 }

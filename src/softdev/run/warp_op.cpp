@@ -3,6 +3,7 @@
 // the asking lane's own value.
 #include <algorithm>
 
+#include "softdev/run/device_calls.h"
 #include "softdev/run/fair_block.h"
 
 namespace td::softdev {
@@ -88,11 +89,27 @@ TD_ON_WARP_STACK std::uint64_t common_result(Fiber* fibers, std::uint32_t group)
   }
 }
 
+// Lanes outside of the group count as zeros.
+TD_ON_WARP_STACK void multiply(Fiber* fibers, std::uint32_t group) {
+  std::uint32_t operands[10][kWarpSize] = {}, results[4][kWarpSize];
+  auto words_of = [&](std::uint32_t l) {
+    return reinterpret_cast<std::uint32_t*>(static_cast<std::uintptr_t>(fibers[l].value));
+  };
+  for_each_lane(group, [&](std::uint32_t l) {
+    for (int i = 0; i < 10; ++i) operands[i][l] = words_of(l)[i];
+  });
+  td_rt_mma(operands, results, fibers[__builtin_ctz(group)].b);
+  for_each_lane(group, [&](std::uint32_t l) {
+    for (int i = 0; i < 4; ++i) words_of(l)[i] = results[i][l];
+  });
+}
+
 }  // namespace
 
 TD_ON_WARP_STACK void compute_warp_op(Fiber* fibers, std::uint32_t group) {
   WarpOp op = fibers[__builtin_ctz(group)].op;
   if (op == WarpOp::sync) return;
+  if (op == WarpOp::mma) return multiply(fibers, group);
   if (op >= WarpOp::shuffle_idx && op <= WarpOp::shuffle_bfly)
     return for_each_lane(group, [&](std::uint32_t l) { shuffle(fibers, group, l); });
   if (op == WarpOp::match_any)

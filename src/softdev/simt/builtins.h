@@ -46,6 +46,7 @@ enum class Builtin {
   match_all,
   reduce,
   active_mask,
+  mma,
   atomic_wrap,  // llvm.nvvm.atomic.load.inc/dec.32
   copy,
   move,

@@ -77,6 +77,7 @@ Value* WarpEmitter::emit_call(const CallInst& call) {
     case Builtin::match_all:
     case Builtin::reduce:
     case Builtin::active_mask:
+    case Builtin::mma:
       return emit_warp_op(call, *row);
     default:
       return emit_register(call, *row);

@@ -35,6 +35,8 @@ Value* WarpEmitter::emit_warp_op(const CallInst& call, const BuiltinRow& row) {
       return emit_match_all(call);
     case Builtin::reduce:
       return emit_reduce(call, row.detail);
+    case Builtin::mma:
+      return emit_mma(call);
     default:
       return mask_bits32(mask_);
   }
@@ -217,6 +219,28 @@ Value* WarpEmitter::emit_reduce(const CallInst& call, int op) {
     return reduce(both(mask_, b_.CreateBitCast(scalar(call.getArgOperand(1)), mask_type())));
   return for_each_group(call.getArgOperand(1),
                         [&](Value* group, Value*) { return splat(reduce(group)); });
+}
+
+// td_rt_mma (run/mma.h) computes for the whole warp, on words that lie lane after lane.
+Value* WarpEmitter::emit_mma(const CallInst& call) {
+  auto* words = ArrayType::get(b_.getInt32Ty(), width_);
+  auto* lanes = FixedVectorType::get(b_.getInt32Ty(), width_);
+  auto place = [&](Value* array, unsigned i) {
+    return b_.CreateConstInBoundsGEP1_32(words, array, i);
+  };
+  Value* operands = stack_slot(ArrayType::get(words, 10), Align(64), "mma.operands");
+  Value* results = stack_slot(ArrayType::get(words, 4), Align(64), "mma.results");
+  for (unsigned i = 0; i < 10; ++i)
+    b_.CreateAlignedStore(b_.CreateFreeze(vector(call.getArgOperand(2 + i))), place(operands, i),
+                          Align(64));
+  b_.CreateCall(
+      runtime("td_rt_mma", b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty()}, true),
+      {operands, results, scalar(call.getArgOperand(1))});
+  Value* result = PoisonValue::get(lanes_type(call.getType()));
+  for (unsigned i = 0; i < 4; ++i)
+    result =
+        b_.CreateInsertValue(result, b_.CreateAlignedLoad(lanes, place(results, i), Align(64)), i);
+  return result;
 }
 
 }  // namespace td::softdev::simt

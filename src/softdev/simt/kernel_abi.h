@@ -84,6 +84,21 @@ enum class WarpOp : std::uint32_t {
   reduce_min,
   reduce_max,
   active_mask,  // b: number of the call site
+  mma,          // value: address of the lane's 10 operand words, which D's 4 replace; b: MmaKind
+};
+
+// What td_rt_mma multiplies: types of A and B, then of D (of C as well, but float for float16).
+// mma.h of the device headers has the same numbers.
+enum class MmaKind : std::uint32_t {
+  f16_f32,
+  f16_f16,
+  bf16_f32,
+  tf32_f32,
+  s8_s32,
+  s8_s32_sat,
+  u8_s32,
+  u8_s32_sat,
+  f64_f64,
 };
 
 enum class BarrierKind : std::uint32_t { sync, count, all, any, arrive };

@@ -258,6 +258,8 @@ Value* ScalarBody::builtin(CallInst& call, const BuiltinRow& row) {
     case Builtin::ignored:
     case Builtin::leave_together:
       return nullptr;
+    case Builtin::mma:
+      return mma(call);
     case Builtin::lane_call:
       return lane_call(call, row);
     case Builtin::warp_call:
@@ -433,6 +435,24 @@ Value* ScalarBody::warp_op(CallInst& call, const BuiltinRow& row) {
   Value* flag = b_.CreateTrunc(b_.CreateLShr(result, 32), b_.getInt1Ty());
   Value* both = b_.CreateInsertValue(PoisonValue::get(pair), first, 0);
   return b_.CreateInsertValue(both, flag, 1);
+}
+
+// The words go there and back through memory, which the runtime reads when all lanes have come.
+Value* ScalarBody::mma(CallInst& call) {
+  Type *i32 = b_.getInt32Ty(), *i64 = b_.getInt64Ty();
+  BasicBlock& entry = host_.getEntryBlock();
+  auto* words = new AllocaInst(ArrayType::get(i32, 10), 0, nullptr, Align(64), "mma.words",
+                               entry.getFirstInsertionPt());
+  auto place = [&](unsigned i) { return b_.CreateConstInBoundsGEP1_32(i32, words, i); };
+  for (unsigned i = 0; i < 10; ++i) b_.CreateStore(call.getArgOperand(2 + i), place(i));
+  runtime("td_rt_warp_op", i64,
+          {thread_, b_.getInt32(static_cast<unsigned>(WarpOp::mma)), call.getArgOperand(0),
+           b_.CreatePtrToInt(words, i64), call.getArgOperand(1), b_.getInt32(0),
+           place_text(*host_.getParent(), call)});
+  Value* result = PoisonValue::get(call.getType());
+  for (unsigned i = 0; i < 4; ++i)
+    result = b_.CreateInsertValue(result, b_.CreateLoad(i32, place(i)), i);
+  return result;
 }
 
 // A function of run/device_calls.h.

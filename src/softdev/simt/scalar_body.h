@@ -29,6 +29,7 @@ class ScalarBody {
   llvm::Value* barrier(llvm::CallInst& call, const BuiltinRow& row);
   llvm::Value* warp_op(llvm::CallInst& call, const BuiltinRow& row);
   llvm::Value* clock(llvm::CallInst& call, const BuiltinRow& row);
+  llvm::Value* mma(llvm::CallInst& call);
   llvm::Value* lane_call(llvm::CallInst& call, const BuiltinRow& row);
   llvm::Value* warp_call(llvm::CallInst& call, const BuiltinRow& row);
   llvm::Value* is_constant(llvm::CallInst& call);

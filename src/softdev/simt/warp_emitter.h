@@ -235,6 +235,7 @@ class WarpEmitter {
   llvm::Value* emit_match_any(const llvm::CallInst& call);
   llvm::Value* emit_match_all(const llvm::CallInst& call);
   llvm::Value* emit_reduce(const llvm::CallInst& call, int op);
+  llvm::Value* emit_mma(const llvm::CallInst& call);
   llvm::Value* permute(llvm::Value* values, llvm::Value* sources);
 
   // Masks.
