@@ -19,6 +19,7 @@
 //   are cut to 28 (15) bits below the largest exponent of them, the sum is exact, sums of planes
 //   and levels are added, and the total is rounded to float (float16), halves away from zero. In
 //   three dimensions, when the sums of the planes cancel, an H200 may differ in the last bit.
+//   An infinity or NaN whose weight rounds to 0 does not count; on an H200 it sometimes does.
 // - A one-dimensional array is one row of a plane, fetched at y = 0, where the second address mode
 //   applies too.
 #pragma once
