@@ -67,6 +67,8 @@ TEST(Translate, RefusesWithTheReason) {
             "device has");
   EXPECT_EQ(message("brev.b16 %0, %1;"),
             "0: 'brev.b16' is not supported; of 'brev' there is: brev.b32 d, a; brev.b64 d, a");
+  EXPECT_NE(message("ld.wrong.u32 %0, [%2];").find(" more (docs/inline-ptx.md)"),
+            std::string::npos);
   EXPECT_EQ(message("mov.u32 %0, 1;\nnot.b32 %0;"),
             "1: 'not.b32' does not take 1 operands; supported: not.{b16,b32,b64} d, a");
   EXPECT_EQ(message("add.u32 %0, %1, %2;"),

@@ -214,7 +214,7 @@ class Translator {
     std::vector<std::string> forms;
     for (const Match& match : matches) forms.push_back(spelling(*match.row));
     fail(cat("'", name, "' does not take ", statement.operands.size(),
-             " operands; supported: ", base::join(forms, "; ")));
+             " operands; supported: ", some_of(forms)));
   }
 
   [[noreturn]] void unknown(const std::string& first, const std::string& name) const {
@@ -225,10 +225,15 @@ class Translator {
     }
     if (forms.empty())
       fail(cat("instruction '", name,
-               "' is not known; docs/inline-ptx.md lists what the software "
-               "device has"));
-    fail(
-        cat("'", name, "' is not supported; of '", first, "' there is: ", base::join(forms, "; ")));
+               "' is not known; docs/inline-ptx.md lists what the software device has"));
+    fail(cat("'", name, "' is not supported; of '", first, "' there is: ", some_of(forms)));
+  }
+
+  static std::string some_of(const std::vector<std::string>& forms) {
+    constexpr std::size_t most = 6;
+    if (forms.size() <= most) return base::join(forms, "; ");
+    const std::vector<std::string> first(forms.begin(), forms.begin() + most);
+    return cat(base::join(first, "; "), " and ", forms.size() - most, " more (docs/inline-ptx.md)");
   }
 
   // ---- one instruction: operands into variables of their slots' names, the row's expression, and
