@@ -210,7 +210,7 @@ class Printer {
   }
 
   std::string text(const Expr& e) {
-    constexpr const char* kFunctions[] = {
+    constexpr const char* kHelpers[] = {
         "negate",       "invert",      "absolute",    "popcount",      "leading_zeros",
         "reverse_bits", "square_root", "round_down",  "round_to_zero", "round_even",
         "add",          "subtract",    "multiply",    "divide",        "remainder_of",
@@ -264,7 +264,7 @@ class Printer {
       case Op::fused_multiply_add:
         return call("multiply_add", e);
       default:
-        return call(kFunctions[static_cast<int>(e.op) - static_cast<int>(Op::negate)], e);
+        return call(kHelpers[static_cast<int>(e.op) - static_cast<int>(Op::negate)], e);
     }
   }
 
@@ -273,14 +273,8 @@ class Printer {
   int masks_ = 0;
 };
 
-}  // namespace
-
-std::string print(const Program& program, const std::string& name) {
-  return Printer(program).run(name);
-}
-
-std::string preamble() {
-  return R"(
+// One defined result for each operation.
+const char* const kOperations = R"(
 typedef unsigned u32;
 typedef long long i64;
 typedef unsigned long long u64;
@@ -329,6 +323,10 @@ WHOLE(int, u32, true, __mulhi, 32, )
 WHOLE(u32, u32, false, __umulhi, 32, )
 WHOLE(i64, u64, true, __mul64hi, 64, ll)
 WHOLE(u64, u64, false, __umul64hi, 64, ll)
+)";
+
+// What programs call.
+const char* const kCalls = R"(
 #define CALLED(T) \
   static __device__ __noinline__ T far(T x, T y, int) { \
     return x < y ? subtract(y, x) : multiply(x, y); \
@@ -349,6 +347,10 @@ CALLED(i64)
 CALLED(u64)
 CALLED(float)
 CALLED(double)
+)";
+
+// Input and output, as words of 64 bits.
+const char* const kWords = R"(
 template <class T> D T input(u64 word) { return (T)word; }
 template <> __device__ inline float input<float>(u64 word) {
   return word & 3 ? (float)(int)(word >> 40) * 0.03125f : __int_as_float((int)(word >> 32));
@@ -368,6 +370,10 @@ D void from_bits(i64& x, u64 bits) { x = (i64)bits; }
 D void from_bits(u64& x, u64 bits) { x = bits; }
 D void from_bits(float& x, u64 bits) { x = __int_as_float((int)bits); }
 D void from_bits(double& x, u64 bits) { x = __longlong_as_double((i64)bits); }
+)";
+
+// Shuffles and votes of the lanes of a mask.
+const char* const kCollectives = R"(
 template <int MODE, int AMOUNT, int WIDTH, class T> D T shuffle(u32 mask, int lane, T x, int wanted) {
   const int first = lane & ~(WIDTH - 1);
   int from = lane;
@@ -397,6 +403,13 @@ D u32 vote_greatest(u32 mask, int x) { return (u32)__reduce_max_sync(mask, x); }
 D u32 vote_common(u32 mask, u32 x) { return __reduce_and_sync(mask, x); }
 D u32 vote_parity(u32 mask, u32 x) { return __reduce_xor_sync(mask, x); }
 )";
+
+}  // namespace
+
+std::string print(const Program& program, const std::string& name) {
+  return Printer(program).run(name);
 }
+
+std::string preamble() { return std::string(kOperations) + kCalls + kWords + kCollectives; }
 
 }  // namespace td::differential

@@ -6,11 +6,12 @@
 // one another. The rule:
 //
 // A *waiting loop* is one that lanes leave depending on what they read in it at an address that may
-// be the same in the next round, by a volatile or atomic access which by itself changes nothing for good:
-// a volatile load, a compare-and-swap whose expected value is fixed, an exchange, and the like. Not
-// waiting are loops in which somebody gets ahead in each round: the retry of a compare-and-swap
-// whose expected value was read before, a fetch-and-add, a probe of one place after the other, and
-// loops that themselves write back to the place they wait for (a lock released in the loop).
+// be the same in the next round, by a volatile or atomic access which by itself changes nothing for
+// good: a volatile load, a compare-and-swap whose expected value is fixed, an exchange, and the
+// like. Not waiting are loops in which somebody gets ahead in each round: the retry of a
+// compare-and-swap whose expected value was read before, a fetch-and-add, a probe of one place
+// after the other, and loops that themselves write back to the place they wait for (a lock released
+// in the loop).
 //
 // threads, when
 //  - a barrier lies in control flow that lanes may take differently, other than by returning;

@@ -223,7 +223,8 @@ Shape Shapes::compute_binary(const BinaryOperator& op) const {
   // thread.
   if (number && a.kind == Shape::offset && !number->isNegative() && a.guards.empty()) {
     std::uint64_t value = number->getZExtValue();
-    if (opcode == Instruction::And && isMask_64(value) && a.align >= countr_one(value)) {
+    if (opcode == Instruction::And && isMask_64(value) &&
+        a.align >= static_cast<unsigned>(countr_one(value))) {
       for (unsigned l = 0; l < layout_.width; ++l)
         lanes[l] = a.lanes[l] & static_cast<std::int64_t>(value);
       return offsets(lanes, 0, bits, true);
