@@ -291,6 +291,18 @@ TEST_P(Barriers, LanesInLockstep) {
       s[places[t]] = s[t];
       __syncthreads();
       out[t] = s[t];
+    }
+    extern "C" __global__ void pass_on(const int* in, int* out, int rounds) {
+      __shared__ int s[32];
+      int t = threadIdx.x;
+      s[t] = 0;
+      __syncthreads();
+      for (int k = 0; k < rounds; ++k) {
+        int from = t == 0 ? in[k] : s[t - 1];
+        s[t] = from + 1;
+        __syncthreads();
+      }
+      if (t == 31) *out = s[31];
     })",
                   std::max(GetParam(), 0), GetParam() < 0);
   std::vector<int> out(65, -1);
@@ -304,6 +316,11 @@ TEST_P(Barriers, LanesInLockstep) {
   program.launch("permute", {1}, {64}, 0, points.data(), to.data(), permuted.data());
   for (int t = 0; t < 64; ++t)
     for (int i = 0; i < 3; ++i) ASSERT_EQ(permuted[3 * to[t] + i], points[3 * t + i]) << t;
+  std::vector<int> in(40);
+  for (int i = 0; i < 40; ++i) in[i] = 100 * i;
+  int last = -1;
+  program.launch("pass_on", {1}, {32}, 0, in.data(), &last, 40);
+  EXPECT_EQ(last, in[8] + 32);
 }
 
 }  // namespace

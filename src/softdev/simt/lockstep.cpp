@@ -17,11 +17,23 @@ using namespace llvm;
 
 namespace {
 
-// The address, when it is one in shared memory, else null.
+using Objects = SmallVector<const Value*, 4>;
+
+// The shared variables that the pointer may point into; with the pointer itself, when it points
+// into shared memory that is not known.
+Objects shared_objects(const Value* pointer) {
+  Objects objects;
+  getUnderlyingObjects(pointer, objects);
+  erase_if(objects, [](const Value* object) {
+    auto* variable = dyn_cast<GlobalVariable>(object);
+    return variable ? !is_shared(*variable) : object->getType()->getPointerAddressSpace() != 3;
+  });
+  return objects;
+}
+
+// The address, when it may be one in shared memory, else null.
 const Value* shared_address(const Value* pointer) {
-  if (pointer->getType()->getPointerAddressSpace() == 3) return pointer;
-  auto* variable = dyn_cast<GlobalVariable>(getUnderlyingObject(pointer, 16));
-  return variable && is_shared(*variable) ? pointer : nullptr;
+  return shared_objects(pointer).empty() ? nullptr : pointer;
 }
 
 const Value* written(const Instruction& instruction) {
@@ -42,10 +54,15 @@ const Value* read(const Instruction& instruction) {
 
 // All arrays of unknown size begin at the same place.
 bool may_overlap(const Value* a, const Value* b) {
-  auto* object_a = dyn_cast<GlobalVariable>(getUnderlyingObject(a, 16));
-  auto* object_b = dyn_cast<GlobalVariable>(getUnderlyingObject(b, 16));
-  if (!object_a || !object_b || object_a == object_b) return true;
-  return object_a->isDeclaration() && object_b->isDeclaration();
+  Objects others = shared_objects(b);
+  return any_of(shared_objects(a), [&](const Value* one) {
+    return any_of(others, [&](const Value* other) {
+      auto* variable = dyn_cast<GlobalVariable>(one);
+      auto* second = dyn_cast<GlobalVariable>(other);
+      if (!variable || !second || variable == second) return true;
+      return variable->isDeclaration() && second->isDeclaration();
+    });
+  });
 }
 
 bool is_meeting(const Instruction& instruction) {
@@ -85,13 +102,12 @@ bool is_seen_early(const Instruction& store, const Shapes& shapes) {
 }
 
 // Another lane may overwrite what the instruction is to read: a write to a place that the lane
-// computes and never looks at. (Where it does, as in a swap, the places are its own by all
-// experience.)
-bool is_overwritten_early(const Instruction& load, const Shapes& shapes) {
+// never looks at. (Where it does, as in a swap or a sum, the places are its own by all experience.)
+bool is_overwritten_early(const Instruction& load) {
   const Value* address = read(load);
   return address && reaches(load, [&](const Instruction& instruction) {
            const Value* other = written(instruction);
-           return other && other != address && shapes.of(other).kind == Shape::varying &&
+           return other && other != address &&
                   none_of(other->users(), [](const User* user) { return isa<LoadInst>(user); }) &&
                   may_overlap(address, other);
          });
@@ -110,7 +126,7 @@ bool relies_on_lockstep(Function& kernel) {
   LoopInfo loops(dominators);
   Shapes shapes(kernel, {ThreadLayout::row, 32, 0, true, true}, dominators, loops);
   return any_of(instructions(kernel), [&](const Instruction& instruction) {
-    return is_seen_early(instruction, shapes) || is_overwritten_early(instruction, shapes);
+    return is_seen_early(instruction, shapes) || is_overwritten_early(instruction);
   });
 }
 
