@@ -174,13 +174,16 @@ class Compilation {
     throw InternalError(base::cat(call, " of ", api_.library.file, " failed with ", result));
   }
 
-  // NVIDIA's headers include libcu++, which comes with the toolkit and in a wheel of its own.
+  // NVIDIA's headers include others, which come with the toolkit and in wheels of their own.
   static std::string cure_of(const std::string& log) {
-    for (const char* missing : {"cannot open source file \"nv/", "cannot open source file \"cuda/"})
-      if (log.find(missing) != std::string::npos)
-        return "The file belongs to libcu++, which is not beside this NVRTC; install it (of "
-               "wheels: "
-               "`pip install nvidia-cuda-cccl`) or name its folder with -I";
+    constexpr const char* kParts[][2] = {
+        {"nv/", "nvidia-cuda-cccl"}, {"cuda/", "nvidia-cuda-cccl"}, {"crt/", "nvidia-cuda-crt"}};
+    for (auto [folder, wheel] : kParts)
+      if (log.find(base::cat("cannot open source file \"", folder)) != std::string::npos)
+        return base::cat(
+            "The file belongs to a part of the toolkit that is not beside this NVRTC; "
+            "install it (of wheels: `pip install ",
+            wheel, "`) or name its folder with -I");
     return "";
   }
 

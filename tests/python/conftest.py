@@ -59,11 +59,11 @@ def pytest_sessionfinish(session, exitstatus):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
-    """Headers of libcu++ may be missing beside NVRTC; the software device brings its own."""
+    """Parts of the toolkit may be missing beside NVRTC; the software device brings its own headers."""
     try:
         return (yield)
     except (td.CompileError, AssertionError) as error:  # of this process, or of a program's
-        missing = re.search(r'cannot open source file "((nv|cuda)/[\w/]+)"', str(error))
+        missing = re.search(r'cannot open source file "((nv|cuda|crt)/[\w/.]+)"', str(error))
         if not missing or cuda.Device().is_software:
             raise
         pytest.skip(f"the toolkit beside NVRTC has no <{missing[1]}>")
