@@ -345,5 +345,56 @@ TEST_P(Memory, CopiesAndFills) {
   EXPECT_EQ(text, want);
 }
 
+// The bytes between the members are never set, but copied with them.
+TEST_P(Memory, StructuresWithGapsGoRoundInLoops) {
+  Program program(R"(
+    struct Placed { int value; long long place; };
+    __device__ void keep(Placed& best, Placed other) {
+      if (other.value > best.value || (other.value == best.value && other.place < best.place))
+        best = other;
+    }
+    extern "C" __global__ void find(const int* in, Placed* out, int rounds, int length) {
+      __shared__ Placed shared[64];
+      int t = threadIdx.x;
+      Placed best;
+      for (int round = 0; round < rounds; ++round) {
+        best.value = -2147483648;
+        best.place = 9223372036854775807;
+        for (int i = t; i < length; i += 64) {
+          Placed here;
+          here.value = in[round * length + i];
+          here.place = i;
+          keep(best, here);
+        }
+        shared[t] = best;
+        __syncthreads();
+        for (int half = 32; half > 0; half /= 2) {
+          if (t < half) keep(shared[t], shared[t + half]);
+          __syncthreads();
+        }
+        if (t == 0) out[round] = shared[0];
+        __syncthreads();
+      }
+    })",
+                  GetParam());
+  struct Placed {
+    int value;
+    long long place;
+  };
+  const int rounds = 3;
+  for (int length : {0, 5, 64, 200}) {
+    std::vector<int> in(static_cast<std::size_t>(rounds * length));
+    for (std::size_t i = 0; i < in.size(); ++i) in[i] = int(i * 37 % 101) - 200;
+    std::vector<Placed> out(rounds);
+    program.launch("find", {1}, {64}, 0, in.data(), out.data(), rounds, length);
+    for (int round = 0; round < rounds; ++round) {
+      auto row = in.begin() + round * length;
+      auto best = std::max_element(row, row + length);
+      EXPECT_EQ(out[round].place, length ? best - row : 9223372036854775807);
+      EXPECT_EQ(out[round].value, length ? *best : -2147483647 - 1);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace simt_test

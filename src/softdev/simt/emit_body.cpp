@@ -53,11 +53,22 @@ void WarpEmitter::emit(BasicBlock* at, BasicBlock* next) {
   // circulate.
   b_.SetInsertPoint(start);
   for (const auto& [value, slot] : slots_)
-    b_.CreateStore(PoisonValue::get(slot->getAllocatedType()), slot);
+    b_.CreateStore(may_be_undefined(value) ? Constant::getNullValue(slot->getAllocatedType())
+                                           : PoisonValue::get(slot->getAllocatedType()),
+                   slot);
   for (const auto& [owner, slot] : masks_)
     b_.CreateStore(PoisonValue::get(slot->getAllocatedType()), slot);
   for (const auto& [cast, slot] : guards_)
     b_.CreateStore(PoisonValue::get(slot->getAllocatedType()), slot);
+}
+
+// Some bits of such a phi may be set and read all the same (structures with gaps): poison would
+// spoil them too.
+bool WarpEmitter::may_be_undefined(const Value* value) {
+  auto* phi = dyn_cast<PHINode>(value);
+  return phi && any_of(phi->incoming_values(), [](const Value* incoming) {
+           return isa<UndefValue>(incoming) && !isa<PoisonValue>(incoming);
+         });
 }
 
 void WarpEmitter::emit_range(Scope& scope, unsigned begin, unsigned end) {

@@ -99,6 +99,7 @@ class WarpEmitter {
   using Deferred = std::set<unsigned>;
 
   // emit_body.cpp: control flow.
+  static bool may_be_undefined(const llvm::Value* value);
   void emit_range(Scope& scope, unsigned begin, unsigned end);
   void emit_block(Scope& scope, const llvm::BasicBlock* block);
   unsigned emit_split(Scope& scope, const llvm::BasicBlock* block);
