@@ -259,7 +259,15 @@ Value* WarpEmitter::emit_atomic(const Instruction& instruction) {
     if (Value* combined = combine_first(*atomic)) return combined;
   const Value* address = instruction.getOperand(0);
   bool exchange = isa<AtomicCmpXchgInst>(instruction);
-  Value* pointers = lane_array(vector(address), "atomic.pointer");
+  // Addresses in shared memory have 32 bits, as on a GPU: the distance from its start.
+  Value* base = space_of(address) == Space::shared ? launch_.shared : nullptr;
+  Value* places = vector(address);
+  if (base) {
+    Value* start = b_.CreatePtrToInt(base, b_.getInt32Ty());
+    Value* ends = b_.CreatePtrToInt(places, FixedVectorType::get(b_.getInt32Ty(), width_));
+    places = b_.CreateSub(ends, b_.CreateVectorSplat(width_, start));
+  }
+  Value* pointers = lane_array(places, "atomic.place");
   Value* first_vector = vector(instruction.getOperand(1));
   Type* type = cast<VectorType>(first_vector->getType())->getElementType();
   Value* first = lane_array(first_vector, "atomic.value");
@@ -272,7 +280,10 @@ Value* WarpEmitter::emit_atomic(const Instruction& instruction) {
     auto load = [&](Type* t, Value* array) {
       return b_.CreateLoad(t, lane_address(array, t, lane));
     };
-    Value* pointer = load(b_.getPtrTy(), pointers);
+    Value* pointer =
+        base ? b_.CreateInBoundsGEP(b_.getInt8Ty(), base,
+                                    b_.CreateSExt(load(b_.getInt32Ty(), pointers), b_.getInt64Ty()))
+             : load(b_.getPtrTy(), pointers);
     Value* result =
         atomic_step(instruction, pointer, load(type, first), second ? load(type, second) : nullptr);
     if (exchange) {
