@@ -230,7 +230,8 @@ def test_random_programs(data):
         i, j = (data.draw(st.integers(0, len(hosts) - 1)) for _ in range(2))
         if step == "new":
             try:
-                hosts.append(np.maximum(hosts[i] * 0.5 + hosts[j], -50.0))
+                # Of arrays without dimensions NumPy gives a scalar, which cannot be written to.
+                hosts.append(np.asarray(np.maximum(hosts[i] * 0.5 + hosts[j], -50.0)))
             except ValueError:
                 continue
             mine.append(td.maximum(mine[i] * 0.5 + mine[j], -50.0))
