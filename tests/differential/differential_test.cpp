@@ -155,8 +155,8 @@ TEST(Differential, RandomProgramsGiveTheInterpretersBits) {
 // Programs that once gave wrong results.
 TEST(Differential, ProgramsThatFailedBefore) {
   if (!test::device_here()) GTEST_SKIP();
-  for (std::uint64_t seed : {508, 2029}) {
-    Program program = generate(seed, /*plain=*/true);
+  for (auto [seed, plain] : {std::pair{508, true}, {2029, true}, {300496, false}}) {
+    Program program = generate(static_cast<std::uint64_t>(seed), plain);
     if (difference(program)) report(program);
   }
 }

@@ -303,5 +303,28 @@ TEST_P(Numbers, Half) {
   }
 }
 
+// Lanes that do not divide have a divisor of zero, known when the code is made.
+TEST(Numbers, DivisorsThatAreZeroInDeadLanes) {
+  for (int width : widths) {
+    Program program(R"(
+      extern "C" __global__ void run(const int* in, int* out) {
+        int x = threadIdx.x, i = threadIdx.y * blockDim.x + x;
+        int y = x == 0 ? 7 : in[i] / x;
+        long long z = x == 0 ? 5 : (long long)in[i] % x;
+        out[i] = __shfl_sync(~0u, y, i) * 100 + (int)z;
+      })",
+                    width);
+    for (Dim block : {Dim{16, 4}, Dim{32, 2}, Dim{8, 8}}) {
+      std::vector<int> in(64), out(64);
+      for (int i = 0; i < 64; ++i) in[i] = i * 1237 - 40000;
+      program.launch("run", {1}, block, 0, in.data(), out.data());
+      for (int i = 0; i < 64; ++i) {
+        int x = i % int(block.x);
+        ASSERT_EQ(out[i], x == 0 ? 705 : in[i] / x * 100 + in[i] % x) << width << " " << i;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace simt_test

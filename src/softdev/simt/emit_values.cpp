@@ -179,6 +179,16 @@ Value* WarpEmitter::emit_binary(const BinaryOperator& op, bool as_vector) {
   return result;
 }
 
+static bool is_without_zero(const Value* vector) {
+  auto* constant = dyn_cast<Constant>(vector);
+  if (!constant) return false;
+  for (unsigned l = 0; l < cast<FixedVectorType>(vector->getType())->getNumElements(); ++l) {
+    auto* lane = dyn_cast_or_null<ConstantInt>(constant->getAggregateElement(l));
+    if (!lane || lane->isZero()) return false;
+  }
+  return true;
+}
+
 // x86 has no vector division of integers. Quotients of 32-bit numbers are exact in double
 // precision: a quotient that is not an integer is at least 2^-32 (relative) away from the next one,
 // far more than the rounding error of 2^-53.
@@ -187,8 +197,9 @@ Value* WarpEmitter::emit_vector_division(const BinaryOperator& op, Value* x, Val
   bool remainder = op.getOpcode() == Instruction::SRem || op.getOpcode() == Instruction::URem;
   Type* type = x->getType();
   unsigned bits = type->getScalarSizeInBits();
-  // Dead lanes may hold a zero divisor.
-  if (!isa<Constant>(y) && !full_) y = b_.CreateSelect(mask_, y, ConstantInt::get(type, 1));
+  // Dead lanes may hold a zero divisor, which in a constant vector (threadIdx.x of two rows) would
+  // spoil the others too.
+  if (!is_without_zero(y) && !full_) y = b_.CreateSelect(mask_, y, ConstantInt::get(type, 1));
   if (isa<Constant>(y) || bits > 32) return b_.CreateBinOp(op.getOpcode(), x, y);
   Type* doubles = FixedVectorType::get(b_.getDoubleTy(), width_);
   Value* quotient;
