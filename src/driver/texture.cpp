@@ -39,9 +39,9 @@ class TexelArrayState {
   // The copy of the whole image; memory is what the caller says.
   CUDA_MEMCPY3D whole(bool to_array, bool on_device, void* host, CUdeviceptr address) const {
     CUDA_MEMCPY3D copy{};
-    const unsigned memory = on_device ? 2 : 1, array = 3;
-    copy.srcMemoryType = to_array ? memory : array;
-    copy.dstMemoryType = to_array ? array : memory;
+    const cuda::MemoryType memory = on_device ? cuda::MEMORYTYPE_DEVICE : cuda::MEMORYTYPE_HOST;
+    copy.srcMemoryType = to_array ? memory : cuda::MEMORYTYPE_ARRAY;
+    copy.dstMemoryType = to_array ? cuda::MEMORYTYPE_ARRAY : memory;
     (to_array ? copy.dstArray : copy.srcArray) = handle();
     copy.srcHost = copy.dstHost = host;
     copy.srcDevice = copy.dstDevice = address;
@@ -146,7 +146,8 @@ void copy_now(driver::DeviceState& device, const CUDA_MEMCPY3D& copy) {
   device.make_current();
   Stream stream = Stream::current();
   TD_CALL(device, cuMemcpy3DAsync, &copy, static_cast<CUstream>(stream.handle()));
-  if (copy.srcMemoryType == 1 || copy.dstMemoryType == 1) stream.synchronize();
+  if (copy.srcMemoryType == MEMORYTYPE_HOST || copy.dstMemoryType == MEMORYTYPE_HOST)
+    stream.synchronize();
 }
 
 }  // namespace

@@ -42,6 +42,19 @@ cudaChannelFormatDesc description_of(unsigned format, unsigned channels) {
   return result;
 }
 
+cudaError_t describe_array(const cudaChannelFormatDesc* description, cudaExtent extent,
+                           unsigned flags, CUDA_ARRAY3D_DESCRIPTOR* out) {
+  *out = {};
+  if (description == nullptr) return cudaErrorInvalidValue;
+  if (!format_of(*description, &out->Format, &out->NumChannels))
+    return cudaErrorInvalidChannelDescriptor;
+  out->Width = extent.width;
+  out->Height = extent.height;
+  out->Depth = extent.depth;
+  out->Flags = flags;
+  return cudaSuccess;
+}
+
 }  // namespace td::runtime
 
 TD_RUNTIME cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
@@ -52,14 +65,9 @@ TD_RUNTIME cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int 
 TD_RUNTIME cudaError_t cudaMalloc3DArray(cudaArray_t* array,
                                          const cudaChannelFormatDesc* description,
                                          cudaExtent extent, unsigned flags) {
-  CUDA_ARRAY3D_DESCRIPTOR wanted{};
-  if (array == nullptr || description == nullptr) return note(cudaErrorInvalidValue);
-  if (!format_of(*description, &wanted.Format, &wanted.NumChannels))
-    return note(cudaErrorInvalidChannelDescriptor);
-  wanted.Width = extent.width;
-  wanted.Height = extent.height;
-  wanted.Depth = extent.depth;
-  wanted.Flags = flags;
+  CUDA_ARRAY3D_DESCRIPTOR wanted;
+  if (array == nullptr) return note(cudaErrorInvalidValue);
+  if (cudaError_t error = describe_array(description, extent, flags, &wanted)) return note(error);
   return call([&] { return api().cuArray3DCreate(reinterpret_cast<CUarray*>(array), &wanted); });
 }
 TD_RUNTIME cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* description,

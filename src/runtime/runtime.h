@@ -60,6 +60,10 @@ cudaError_t variable_of(const void* symbol, CUdeviceptr* address, std::size_t* b
 // array has.
 bool format_of(const cudaChannelFormatDesc& description, unsigned* format, unsigned* channels);
 cudaChannelFormatDesc description_of(unsigned format, unsigned channels);
+// What the driver makes an array from. cudaErrorInvalidValue without a description,
+// cudaErrorInvalidChannelDescriptor for a format that no array has.
+cudaError_t describe_array(const cudaChannelFormatDesc* description, cudaExtent extent,
+                           unsigned flags, CUDA_ARRAY3D_DESCRIPTOR* out);
 
 // A copy of boxes in the driver's words.
 CUDA_MEMCPY3D box_of(const cudaMemcpy3DParms& parameters);

@@ -155,14 +155,9 @@ TD_RUNTIME cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t* array,
                                                 const cudaChannelFormatDesc* description,
                                                 cudaExtent extent, unsigned levels,
                                                 unsigned flags) {
-  CUDA_ARRAY3D_DESCRIPTOR wanted{};
-  if (array == nullptr || description == nullptr) return note(cudaErrorInvalidValue);
-  if (!format_of(*description, &wanted.Format, &wanted.NumChannels))
-    return note(cudaErrorInvalidChannelDescriptor);
-  wanted.Width = extent.width;
-  wanted.Height = extent.height;
-  wanted.Depth = extent.depth;
-  wanted.Flags = flags;
+  CUDA_ARRAY3D_DESCRIPTOR wanted;
+  if (array == nullptr) return note(cudaErrorInvalidValue);
+  if (cudaError_t error = describe_array(description, extent, flags, &wanted)) return note(error);
   return call([&] {
     return api().cuMipmappedArrayCreate(reinterpret_cast<CUmipmappedArray*>(array), &wanted,
                                         levels);

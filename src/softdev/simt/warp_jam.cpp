@@ -58,17 +58,15 @@ class JammedLoop {
         before_(loop.getLoopPreheader()),
         exit_(loop.getExitBlock()) {}
 
-  bool run() {
-    if (!before_ || !exit_ || loop_.getExitingBlock() != latch_ || !find_inductions()) return false;
+  void run() {
+    if (!before_ || !exit_ || loop_.getExitingBlock() != latch_ || !find_inductions()) return;
     for (BasicBlock* block : loop_.blocks()) region_.insert(block);
     for (unsigned round = 0; round < 2; ++round) {  // the second knows what is never reached
       find_variant();
-      if (!find_region()) return false;
+      if (!find_region()) return;
     }
     find_variant();
-    if (!may_interleave() || !choose_copies()) return false;
-    build();
-    return true;
+    if (may_interleave() && choose_copies()) build();
   }
 
  private:
@@ -281,7 +279,7 @@ class JammedLoop {
     LLVMContext& context = header_->getContext();
     Function* function = header_->getParent();
     maps_.resize(copies_);
-    early_.resize(copies_);
+    early_.resize(copies_ + 1);
     top_ = BasicBlock::Create(context, "td.warps", function, header_);
     before_->getTerminator()->replaceSuccessorWith(header_, top_);
     IRBuilder<> b(top_);
@@ -313,16 +311,14 @@ class JammedLoop {
       maps_[0][&phi] = made;
       early_[0][&phi] = made;
     }
-    for (unsigned copy = 1; copy < copies_; ++copy)
+    for (unsigned copy = 1; copy <= copies_; ++copy)
       for (PHINode& phi : header_->phis()) {
         Value* value = maps_[0][&phi];
         if (!handed_on_.contains(&phi))
           value = early(b, phi.getIncomingValueForBlock(latch_), copy - 1);
-        maps_[copy][&phi] = early_[copy][&phi] = value;
+        early_[copy][&phi] = value;
+        if (copy < copies_) maps_[copy][&phi] = value;
       }
-    for (PHINode& phi : header_->phis())
-      if (!handed_on_.contains(&phi))
-        coming_[&phi] = early(b, phi.getIncomingValueForBlock(latch_), copies_ - 1);
   }
 
   void copy_block(BasicBlock& block) {
@@ -375,7 +371,7 @@ class JammedLoop {
     unsigned last = copies_ - 1;
     for (PHINode& phi : header_->phis()) {
       Value* next = handed_on_.contains(&phi) ? mapped(last, phi.getIncomingValueForBlock(latch_))
-                                              : coming_[&phi];
+                                              : early_[copies_][&phi];
       cast<PHINode>(maps_[0][&phi])->addIncoming(next, end);
     }
     for (PHINode& phi : exit_->phis())
@@ -390,8 +386,8 @@ class JammedLoop {
   DenseSet<const Instruction*> variant_;
   SetVector<BasicBlock*> region_;
   MapVector<BasicBlock*, Guard> guards_;
-  std::vector<Map> maps_, early_;  // of each copy
-  Map coming_;                     // for the header's phis, behind the last copy
+  std::vector<Map> maps_,
+      early_;  // of each copy; the last of early_: the header's phis behind them
   struct Copied {
     PHINode *made, *original;
     unsigned copy;
