@@ -7,3 +7,4 @@
 #include "treadle/error.h"
 #include "treadle/kernel.h"
 #include "treadle/texture.h"
+#include "treadle/user_kernel.h"

@@ -4,6 +4,7 @@
 
 #include "bind.h"
 #include "call_site.h"
+#include "kernel_args.h"
 #include "pointer.h"
 
 namespace td::python {
@@ -72,19 +73,6 @@ KernelArg to_kernel_arg(PyObject* object, Py_ssize_t position) {
                   ", which a kernel cannot take; pass treadle arrays (treadle.asarray(x) copies "
                   "host data to the "
                   "device), numbers, NumPy scalars or one NumPy struct");
-}
-
-std::vector<KernelArg> to_kernel_args(PyObject* object) {
-  if (!PyTuple_Check(object) && !PyList_Check(object))
-    throw TypeError(
-        "the kernel's arguments must be one tuple: kernel(grid, block, (a, b, n)), not " +
-        class_name(object));
-  Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
-  std::vector<KernelArg> list;
-  list.reserve(static_cast<std::size_t>(n));
-  for (Py_ssize_t i = 0; i < n; ++i)
-    list.push_back(to_kernel_arg(PySequence_Fast_GET_ITEM(object, i), i));
-  return list;
 }
 
 struct CallOptions {
@@ -270,6 +258,19 @@ void bind_raw_kernel(nb::module_& m) {
 }
 
 }  // namespace
+
+std::vector<KernelArg> to_kernel_args(PyObject* object) {
+  if (!PyTuple_Check(object) && !PyList_Check(object))
+    throw TypeError(
+        "the kernel's arguments must be one tuple: kernel(grid, block, (a, b, n)), not " +
+        class_name(object));
+  Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
+  std::vector<KernelArg> list;
+  list.reserve(static_cast<std::size_t>(n));
+  for (Py_ssize_t i = 0; i < n; ++i)
+    list.push_back(to_kernel_arg(PySequence_Fast_GET_ITEM(object, i), i));
+  return list;
+}
 
 void bind_kernel(nb::module_& m) {
   bind_pointer(m);

@@ -24,6 +24,7 @@ NB_MODULE(_treadle, m) {
   bind_transfer(m);
   bind_operations(m);
   bind_kernel(m);
+  bind_user_kernel(m);
   bind_random(m);
   bind_diagnose(m);
   bind_program(m);

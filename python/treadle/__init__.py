@@ -18,6 +18,7 @@ from . import _array as _array  # noqa: E402  (gives ndarray its Python methods)
 from ._creation import *  # noqa: E402
 from ._functions import *  # noqa: E402
 from ._treadle import RawKernel, RawModule, __version__, ndarray  # noqa: E402
+from ._user_kernels import *  # noqa: E402
 from .errors import CompileError, CUDAError, InternalError, OutOfMemoryError  # noqa: E402
 
 # Every operation and reduction of the tables; a function of _functions.py of the same name knows more and stays.

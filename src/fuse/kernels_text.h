@@ -8,5 +8,6 @@ extern const char kText_ops[];     // arithmetic, comparison, bits
 extern const char kText_math[];    // floating-point functions
 extern const char kText_reduce[];  // reduction functors
 extern const char kText_philox[];  // random numbers
+extern const char kText_user[];    // what user kernels may use
 
 }  // namespace td::fuse

@@ -1,0 +1,14 @@
+// Python objects as kernel arguments.
+#pragma once
+
+#include <vector>
+
+#include "bind.h"
+
+namespace td::python {
+
+// A tuple or list of arrays, numbers, NumPy scalars and pointers. TypeError names the first that a
+// kernel cannot take.
+std::vector<KernelArg> to_kernel_args(PyObject* object);
+
+}  // namespace td::python
