@@ -29,4 +29,5 @@ NB_MODULE(_treadle, m) {
   bind_diagnose(m);
   bind_program(m);
   bind_texture(m);
+  bind_sorting(m);
 }

@@ -9,5 +9,8 @@ extern const char kText_math[];    // floating-point functions
 extern const char kText_reduce[];  // reduction functors
 extern const char kText_philox[];  // random numbers
 extern const char kText_user[];    // what user kernels may use
+extern const char kText_scan[];    // running sums
+extern const char kText_sort[];    // keys and radix sort
+extern const char kText_search[];  // binary search, moving elements by place
 
 }  // namespace td::fuse

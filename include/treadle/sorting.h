@@ -1,0 +1,41 @@
+// Scans, sorting and searching along one axis.
+//
+// Order is NumPy's: NaN stands behind every number, complex numbers are ordered by real part, then
+// imaginary part (a NaN in either part stands behind), -0.0 equals 0.0. Every sort is stable,
+// descending ones too. Results are new arrays; inputs are never changed.
+#pragma once
+
+#include <optional>
+
+#include "treadle/array.h"
+
+namespace [[gnu::visibility("default")]] td {
+
+// Running `op` (sum, prod, min or max) along `axis`: element k combines elements 0 … k. Dtypes are
+// those of the reduction (bool and integers sum in 64 bits). float16 accumulates in float32 and
+// rounds every element once. Terms are grouped by shape alone, so a scan repeats to the bit.
+// ValueError for other reductions.
+Array scan(Reduction op, const Array& x, int axis, std::optional<DType> dtype = {},
+           const Array& out = {});
+
+// Values in order along `axis`.
+Array sort(const Array& x, int axis = -1, bool descending = false);
+// The places (int64) that sort would take its elements from.
+Array argsort(const Array& x, int axis = -1, bool descending = false);
+
+// For each of `values`, where it belongs in 1-D ascending `sorted`: the first place that keeps the
+// order (the last with `right`), as int64. `sorter`: sorted[sorter] is in order. Both arrays must
+// have one dtype.
+Array searchsorted(const Array& sorted, const Array& values, bool right = false,
+                   const Array& sorter = {});
+
+// ---- moving rows about, for what is built on sorting; along the last axis ----
+// result[..., k] = x[..., index[..., k]]; leading shapes are equal or `x` is 1-D. Places must be
+// within the row (they are results of argsort and its like): others read 0.
+Array gather(const Array& x, const Array& index);
+// result[..., index[..., k]] = x[..., k]: `index` is a permutation of each row.
+Array scatter(const Array& x, const Array& index);
+// The elements of 1-D `x` where `mask` is true, in order. Waits for their number.
+Array select(const Array& x, const Array& mask);
+
+}  // namespace td
