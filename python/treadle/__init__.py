@@ -17,6 +17,9 @@ _libraries.announce()
 from . import _array as _array  # noqa: E402  (gives ndarray its Python methods)
 from ._creation import *  # noqa: E402
 from ._functions import *  # noqa: E402
+from ._scans import *  # noqa: E402
+from ._sets import *  # noqa: E402
+from ._sorting import *  # noqa: E402
 from ._treadle import RawKernel, RawModule, __version__, ndarray  # noqa: E402
 from ._user_kernels import *  # noqa: E402
 from .errors import CompileError, CUDAError, InternalError, OutOfMemoryError  # noqa: E402

@@ -4,7 +4,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from . import _functions, _printing, _treadle
+from . import _functions, _printing, _scans, _treadle
 from ._creation import asarray, asnumpy
 from ._treadle import ndarray
 
@@ -75,6 +75,9 @@ def _array_ufunc(self, ufunc, method, *inputs, out=None, dtype=None, **options):
         return _REDUCE[ufunc.__name__](
             inputs[0], options.get("axis", 0), keepdims=options.get("keepdims", False)
         )
+    if method == "accumulate" and ufunc.__name__ in _ACCUMULATE:
+        axis = inputs[1] if len(inputs) > 1 else options.get("axis", 0)
+        return _scans.accumulate(_ACCUMULATE[ufunc.__name__], inputs[0], axis, dtype, out)
     if function is None or method != "__call__":
         raise NotImplementedError(
             f"numpy.{ufunc.__name__}.{method} is not supported for treadle arrays yet"
@@ -91,6 +94,9 @@ _REDUCE = {
     "add": _treadle.sum, "multiply": _treadle.prod, "minimum": _treadle.min, "maximum": _treadle.max,
     "logical_and": _treadle.all, "logical_or": _treadle.any,
 }  # fmt: skip
+
+
+_ACCUMULATE = {"add": "sum", "multiply": "prod", "minimum": "min", "maximum": "max"}
 
 
 def _array_function(self, function, types, args, kwargs):

@@ -16,7 +16,7 @@ namespace {
 using array::view_of;
 using base::cat;
 
-constexpr std::int64_t kShortRow = 32;        // shorter rows are left to one thread each
+constexpr std::int64_t kShortRow = 32;         // shorter rows are left to one thread each
 constexpr std::int64_t kLeastRowChunk = 4096;  // elements worth a warp of their own
 constexpr std::int64_t kLeastColumnChunk = 64;
 constexpr std::int64_t kMostChunks = 1 << 16;
@@ -68,7 +68,8 @@ const fuse::LoadedKernel& scan_kernel(driver::DeviceState& device, const Job& jo
                                       const char* name) {
   std::string key =
       cat("scan ", name, ' ', static_cast<int>(job.op), ' ', static_cast<int>(job.dtype));
-  return fuse::kernel(device, key, [&] { return scan_text(job, name); }, name);
+  return fuse::kernel(
+      device, key, [&] { return scan_text(job, name); }, name);
 }
 
 struct Chunks {
@@ -90,14 +91,13 @@ void launch_scan(const Job& job, const Array& in, const Array& out) {
   CUdeviceptr target = fuse::address_of(out);
   std::int64_t resident = fuse::resident_blocks(device), lines = job.columns();
   bool rows = job.inner == 1 && job.length >= kShortRow;
-  Chunks chunks =
-      rows ? deal(job.length, resident * 8 / lines, kLeastRowChunk, 512)
-           : deal(job.length, resident * fuse::kBlock / lines, kLeastColumnChunk, 1);
+  Chunks chunks = rows ? deal(job.length, resident * 8 / lines, kLeastRowChunk, 512)
+                       : deal(job.length, resident * fuse::kBlock / lines, kLeastColumnChunk, 1);
   std::int64_t per_block = rows ? 8 : fuse::kBlock;
   std::int64_t blocks = (lines * chunks.count + per_block - 1) / per_block;
-  bool aligned = (source | target) % 16 == 0 &&
-                 (job.outer == 1 ||
-                  job.length * static_cast<std::int64_t>(itemsize(job.dtype)) % 16 == 0);
+  bool aligned =
+      (source | target) % 16 == 0 &&
+      (job.outer == 1 || job.length * static_cast<std::int64_t>(itemsize(job.dtype)) % 16 == 0);
   auto count = static_cast<std::int32_t>(chunks.count);
   Array parts = empty({lines, chunks.count}, accumulator(job.dtype));
   CUdeviceptr part = fuse::address_of(parts);
@@ -145,8 +145,7 @@ Array packed_scan(Reduction op, const Array& x, int axis) {
 }  // namespace
 
 Array scan(Reduction op, const Array& x, int axis, std::optional<DType> dtype, const Array& out) {
-  if (op != Reduction::sum && op != Reduction::prod && op != Reduction::min &&
-      op != Reduction::max)
+  if (op != Reduction::sum && op != Reduction::prod && op != Reduction::min && op != Reduction::max)
     throw ValueError(cat("scan: ", info(op).name, " does not accumulate; use sum, prod, min, max"));
   axis = fuse::checked_axis(axis, x.ndim());
   auto types = array::resolve(op, x.dtype(), dtype);

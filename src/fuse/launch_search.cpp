@@ -19,8 +19,8 @@ constexpr const char* kGlobal = "extern \"C\" __global__ void __launch_bounds__(
 
 std::string search_text(DType dtype) {
   bool half = dtype == DType::float16, complex = info(dtype).kind == 'c';
-  return fuse::device_headers(half, complex, false, false) + fuse::kText_sort +
-         fuse::kText_search + "typedef " + std::string(fuse::cuda_name(dtype)) + " T;\n" + kGlobal +
+  return fuse::device_headers(half, complex, false, false) + fuse::kText_sort + fuse::kText_search +
+         "typedef " + std::string(fuse::cuda_name(dtype)) + " T;\n" + kGlobal +
          "td_searchsorted(const T* sorted, const long long* sorter, const T* values, long long* "
          "out, long long length, long long count, int right) { td_search<T>(sorted, sorter, "
          "values, out, length, count, right); }\n";
@@ -62,8 +62,7 @@ Array searchsorted(const Array& sorted, const Array& values, bool right, const A
   if (sorted.ndim() != 1) throw ValueError("object too deep for desired array");
   if (sorted.dtype() != values.dtype())
     throw TypeError("searchsorted: both arrays must have one dtype");
-  if (sorter && sorter.shape() != sorted.shape())
-    throw ValueError("sorter.size must equal a.size");
+  if (sorter && sorter.shape() != sorted.shape()) throw ValueError("sorter.size must equal a.size");
   Array haystack = array::packed(sorted), needles = array::packed(values);
   Array order = sorter ? packed_places(sorter, "searchsorted") : Array();
   Array out = empty(values.shape(), DType::int64);

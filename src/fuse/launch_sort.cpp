@@ -93,7 +93,8 @@ class RadixSort {
         out_(out),
         target_(fuse::launch_target(out)) {
     std::int64_t tile = 256 * items_of(dtype_);
-    std::int64_t wanted = std::max<std::int64_t>(1, fuse::resident_blocks(target_.device) / job.rows);
+    std::int64_t wanted =
+        std::max<std::int64_t>(1, fuse::resident_blocks(target_.device) / job.rows);
     std::int64_t most = (job.length + tile - 1) / tile;
     std::int64_t count = std::min(wanted, most);
     chunk_ = ((job.length + count - 1) / count + tile - 1) / tile * tile;
@@ -211,8 +212,7 @@ Array sort(const Array& x, int axis, bool descending) {
   // NumPy's result is a copy in order K that was sorted in place.
   Axes order = fuse::memory_order(x);
   Array moved = result.transpose(order);
-  return moved.c_contiguous() ? result
-                              : array::packed(moved).transpose(fuse::inverse(order));
+  return moved.c_contiguous() ? result : array::packed(moved).transpose(fuse::inverse(order));
 }
 
 Array argsort(const Array& x, int axis, bool descending) {

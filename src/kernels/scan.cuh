@@ -1,9 +1,9 @@
 // Scans: element k of a row combines elements 0 … k with a functor of reduce.cuh.
 //
 // Two shapes. Rows: the scanned axis is the fast one, and a warp owns a chunk of a row. Columns: a
-// thread owns a chunk of a column. With several chunks, td_scan_*_totals first combines every chunk,
-// td_scan_parts scans these totals, and the scan itself starts from the total in front of it.
-// Nothing is ever combined with an identity, so signs of zero and infinities come through.
+// thread owns a chunk of a column. With several chunks, td_scan_*_totals first combines every
+// chunk, td_scan_parts scans these totals, and the scan itself starts from the total in front of
+// it. Nothing is ever combined with an identity, so signs of zero and infinities come through.
 
 TD_FN int td_shuffle_word(int x, int lane) { return __shfl_sync(0xffffffffu, x, lane); }
 template <class T>

@@ -187,8 +187,8 @@ template <class T, class FROM, class TO, int ITEMS, bool PLACES>
 TD_FN void td_move_digits(const T* in, T* out, const FROM* from, TO* to, const unsigned* starts,
                           long long length, long long rows, long long chunk, int chunks, int shift,
                           unsigned flip) {
-  __shared__ unsigned next[256];       // where the next element of a digit goes
-  __shared__ unsigned ahead[8][256];   // counts by warp, then where the warp's elements start
+  __shared__ unsigned next[256];      // where the next element of a digit goes
+  __shared__ unsigned ahead[8][256];  // counts by warp, then where the warp's elements start
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   const unsigned before = (1u << lane) - 1u;
   for (long long g = blockIdx.x; g < rows * chunks; g += gridDim.x) {
