@@ -6,5 +6,6 @@
 #include "treadle/dtype.h"
 #include "treadle/error.h"
 #include "treadle/kernel.h"
+#include "treadle/linalg.h"
 #include "treadle/texture.h"
 #include "treadle/user_kernel.h"

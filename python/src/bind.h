@@ -34,6 +34,7 @@ void bind_operators(nb::class_<Array>& cls);
 void bind_operations(nb::module_& m);
 void bind_kernel(nb::module_& m);
 void bind_user_kernel(nb::module_& m);
+void bind_linalg(nb::module_& m);
 void bind_random(nb::module_& m);
 void bind_diagnose(nb::module_& m);
 void bind_program(nb::module_& m);

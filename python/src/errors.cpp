@@ -37,6 +37,9 @@ void translate(const std::exception_ptr& pointer, void*) {
   } catch (const AxisError& e) {
     nb::object axis_error = nb::module_::import_("numpy").attr("exceptions").attr("AxisError");
     PyErr_SetString(axis_error.ptr(), e.what());
+  } catch (const LinAlgError& e) {
+    nb::object linalg_error = nb::module_::import_("numpy").attr("linalg").attr("LinAlgError");
+    PyErr_SetString(linalg_error.ptr(), e.what());
   } catch (const ValueError& e) {
     PyErr_SetString(PyExc_ValueError, e.what());
   } catch (const TypeError& e) {

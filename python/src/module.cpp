@@ -25,6 +25,7 @@ NB_MODULE(_treadle, m) {
   bind_operations(m);
   bind_kernel(m);
   bind_user_kernel(m);
+  bind_linalg(m);
   bind_random(m);
   bind_diagnose(m);
   bind_program(m);

@@ -37,7 +37,7 @@ dtype = _np.dtype
 newaxis = None
 pi, e, inf, nan, euler_gamma = _np.pi, _np.e, _np.inf, _np.nan, _np.euler_gamma
 
-_LAZY = ("cuda", "random", "config", "tour")
+_LAZY = ("cuda", "linalg", "random", "config", "tour")
 
 
 def __getattr__(name):

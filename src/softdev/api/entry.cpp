@@ -64,6 +64,8 @@ const Row kPerThreadRows[] = {
 const Row kLibraryRows[] = {
 #define TD_BLAS_API(name, symbol, since, params) {#symbol, since, address_of(&td_soft_##symbol)},
 #include "blas_api.def"
+#define TD_SOLVER_API(symbol, since, params) {#symbol, since, address_of(&td_soft_##symbol)},
+#include "solver_api.def"
 };
 
 template <class Rows>
