@@ -32,6 +32,7 @@ void bind_creation(nb::module_& m);
 void bind_transfer(nb::module_& m);
 void bind_operators(nb::class_<Array>& cls);
 void bind_operations(nb::module_& m);
+void bind_indexing(nb::module_& m);
 void bind_kernel(nb::module_& m);
 void bind_user_kernel(nb::module_& m);
 void bind_linalg(nb::module_& m);

@@ -1,6 +1,9 @@
-// Basic indexing: integers, slices, None and Ellipsis, alone or in a tuple. Arrays and lists as
-// indices (advanced indexing) are refused by name.
+// x[key] and x[key] = value: Python's index objects become items of the C++ API. Lists and NumPy
+// arrays are index data and go to the device by themselves; their range is found on the host, so
+// that nothing has to be waited for.
 #include "index.h"
+
+#include <algorithm>
 
 namespace td::python {
 namespace {
@@ -12,7 +15,28 @@ std::optional<std::int64_t> slice_part(PyObject* part) {
   return value;
 }
 
-IndexItem to_item(nb::handle object) {
+[[noreturn]] void refuse(nb::handle object) {
+  throw IndexError(
+      "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
+      "boolean "
+      "arrays are valid indices, not " +
+      class_name(object));
+}
+
+// A host list or array as an array of indices or a mask.
+AnyIndexItem host_item(nb::handle object) {
+  nb::module_ np = nb::module_::import_("numpy");
+  nb::object host = np.attr("asarray")(object);
+  std::string kind = nb::cast<std::string>(host.attr("dtype").attr("kind"));
+  bool is_array = nb::isinstance(object, np.attr("ndarray"));
+  bool empty = nb::cast<std::int64_t>(host.attr("size")) == 0;
+  if (empty && !is_array) kind = "i";  // [] is a list of no indices
+  if (kind != "i" && kind != "u" && kind != "b")
+    throw IndexError("arrays used as indices must be of integer (or boolean) type");
+  return to_index_array(host.attr("astype")(kind == "b" ? "bool" : "int64"));
+}
+
+AnyIndexItem to_item(nb::handle object) {
   PyObject* o = object.ptr();
   if (PySlice_Check(o)) {
     auto* slice = reinterpret_cast<PySliceObject*>(o);
@@ -20,25 +44,23 @@ IndexItem to_item(nb::handle object) {
   }
   if (o == Py_None) return NewAxis{};
   if (o == Py_Ellipsis) return Ellipsis{};
-  if (PyBool_Check(o))
-    throw NotSupported("indexing with a boolean is not supported yet; use where(mask, a, b)");
-  if (PyFloat_Check(o))
-    throw IndexError("an index must be an integer, a slice, None or ..., not " +
-                     class_name(object));
-  if (!as_array(object) && PyIndex_Check(o) && !nb::hasattr(object, "__len__")) {
+  if (PyBool_Check(o)) return o == Py_True;
+  if (const Array* array = as_array(object)) return *array;
+  if (PyFloat_Check(o) || PyUnicode_Check(o) || PyBytes_Check(o)) refuse(object);
+  if (PyIndex_Check(o) && !nb::hasattr(object, "__len__")) {
     Py_ssize_t value = PyNumber_AsSsize_t(o, PyExc_IndexError);
     if (value == -1 && PyErr_Occurred()) throw nb::python_error();
     return std::int64_t{value};
   }
-  bool text = PyUnicode_Check(o) || PyBytes_Check(o);
-  if (as_array(object) || (nb::hasattr(object, "__len__") && !text))
-    throw NotSupported("advanced indexing (with " + class_name(object) +
-                       ") is not supported yet; basic indices are integers, slices, None and ...");
-  throw IndexError("an index must be an integer, a slice, None or ..., not " + class_name(object));
+  if (nb::hasattr(object, "__len__") || nb::hasattr(object, "__array_interface__"))
+    return host_item(object);
+  refuse(object);
 }
 
-std::vector<IndexItem> to_items(nb::handle key) {
-  std::vector<IndexItem> items;
+}  // namespace
+
+std::vector<AnyIndexItem> to_items(nb::handle key) {
+  std::vector<AnyIndexItem> items;
   if (!PyTuple_Check(key.ptr())) {
     items.push_back(to_item(key));
     return items;
@@ -47,19 +69,16 @@ std::vector<IndexItem> to_items(nb::handle key) {
   return items;
 }
 
-}  // namespace
-
-Array get_item(const Array& array, nb::handle key) { return array.index(to_items(key)); }
+Array get_item(const Array& array, nb::handle key) {
+  std::vector<AnyIndexItem> items = to_items(key);
+  if (!is_advanced(items)) return get(array, items);
+  return without_gil([&] { return get(array, items); });
+}
 
 void set_item(const Array& array, nb::handle key, nb::handle value) {
-  std::vector<IndexItem> items = to_items(key);
+  std::vector<AnyIndexItem> items = to_items(key);
   Operand operand = require_operand(value);
-  without_gil([&] {
-    if (auto* source = std::get_if<Array>(&operand))
-      array.assign(items, *source);
-    else
-      copy_into(array.index(items), operand);
-  });
+  without_gil([&] { set(array, items, operand); });
 }
 
 }  // namespace td::python

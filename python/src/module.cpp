@@ -23,6 +23,7 @@ NB_MODULE(_treadle, m) {
   bind_creation(m);
   bind_transfer(m);
   bind_operations(m);
+  bind_indexing(m);
   bind_kernel(m);
   bind_user_kernel(m);
   bind_linalg(m);

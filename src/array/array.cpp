@@ -6,6 +6,7 @@
 #include "array/operations.h"
 #include "array/pending.h"
 #include "array/promotion.h"
+#include "array/select.h"
 #include "base/text.h"
 #include "treadle/error.h"
 
@@ -30,7 +31,9 @@ bool Array::f_contiguous() const { return view_of(*this), impl_->f_contiguous; }
 
 std::uint64_t Array::data() const {
   const View& v = view_of(*this);
+  array::Recording recording(*v.storage->device());
   array::flush(*v.storage->device());
+  v.storage->expose();
   return v.storage->address() + static_cast<std::uint64_t>(v.offset);
 }
 
@@ -74,14 +77,7 @@ Array Array::broadcast_to(const Shape& shape) const {
       false);
 }
 
-namespace {
-
-struct Range {
-  std::int64_t start, count, step;
-};
-
-// Python's slice.indices.
-Range slice_range(const Slice& slice, std::int64_t n) {
+array::SliceRange array::slice_range(const Slice& slice, std::int64_t n) {
   std::int64_t step = slice.step.value_or(1);
   if (step == 0) throw ValueError("slice step cannot be zero");
   std::int64_t low = step < 0 ? -1 : 0, high = step < 0 ? n - 1 : n;
@@ -100,16 +96,15 @@ Range slice_range(const Slice& slice, std::int64_t n) {
   return {start, count, step};
 }
 
+namespace {
+
 void index_one(const View& v, std::size_t axis, const IndexItem& item, View& result) {
   std::int64_t n = v.shape[axis], stride = v.strides[axis];
   if (const auto* i = std::get_if<std::int64_t>(&item)) {
-    std::int64_t k = *i < 0 ? *i + n : *i;
-    if (k < 0 || k >= n)
-      throw IndexError(cat("index ", *i, " is out of bounds for axis ", axis, " with size ", n));
-    result.offset += k * stride;
+    result.offset += array::checked_index(*i, axis, n) * stride;
     return;
   }
-  Range range = slice_range(std::get<Slice>(item), n);
+  array::SliceRange range = array::slice_range(std::get<Slice>(item), n);
   if (range.count > 0) result.offset += range.start * stride;
   result.shape.push_back(range.count);
   result.strides.push_back(range.count > 1 ? range.step * stride : stride);

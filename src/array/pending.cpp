@@ -134,10 +134,12 @@ void record(const std::shared_ptr<driver::DeviceState>& device, std::shared_ptr<
   if (!queue.nodes.empty() && queue.stream != stream) flush_queue(*device, queue);
   queue.stream = stream;
   for_each_storage(*node, [](Storage& s) { ++s.pending; });
-  if (node->in_place())
+  if (node->in_place()) {
     node->out.storage->writer = node.get();
-  else if (auto storage = node->fresh.lock())
+    node->out.storage->forget_range();
+  } else if (auto storage = node->fresh.lock()) {
     storage->writer = node.get();
+  }
   queue.nodes.push_back(std::move(node));
   if (queue.nodes.size() >= kLongQueue) flush_queue(*device, queue);
 }

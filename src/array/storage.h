@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "driver/state.h"
+#include "treadle/dtype.h"
 
 namespace td::array {
 
@@ -31,6 +32,24 @@ class Storage {
   // The work that should have filled the storage has failed; every later use says so.
   void fail(std::exception_ptr error) { error_ = std::move(error); }
 
+  // What is known of the integers of `dtype` in the storage, so that an array that is used as an
+  // index again need not be searched again. Whoever writes the memory forgets it: the queue does,
+  // and so must everybody who launches a kernel that writes. Under the queue's lock.
+  struct KnownRange {
+    DType dtype;
+    std::int64_t low, high;
+  };
+  void know_range(KnownRange range) {
+    if (!exposed_) range_ = range;
+  }
+  void forget_range() { range_.reset(); }
+  const std::optional<KnownRange>& range() const { return range_; }
+  // The address has gone to somebody who may write at any time: nothing stays known.
+  void expose() {
+    exposed_ = true;
+    range_.reset();
+  }
+
   // Kept by the pending queue, under its lock.
   Node* writer = nullptr;  // the last pending node that writes here
   int pending = 0;         // pending nodes that touch the storage
@@ -43,6 +62,8 @@ class Storage {
   CUdeviceptr foreign_ = 0;
   std::shared_ptr<void> owner_;
   std::exception_ptr error_;
+  std::optional<KnownRange> range_;
+  bool exposed_ = false;
 };
 
 }  // namespace td::array

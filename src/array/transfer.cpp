@@ -49,6 +49,13 @@ DType widest(DType dtype) {
   }
 }
 
+// The address for a transfer, which only reads.
+CUdeviceptr address_of(const Array& array) {
+  array.flush();
+  const View& v = view_of(array);
+  return v.storage->address() + static_cast<CUdeviceptr>(v.offset);
+}
+
 std::unique_ptr<char[]> host_buffer(std::size_t bytes) {
   return std::unique_ptr<char[]>(new char[bytes]);
 }
@@ -91,7 +98,7 @@ void to_host(const Array& array, void* host, const std::vector<std::int64_t>& by
   bool same = (c_order && array.c_contiguous()) || (f_order && array.f_contiguous());
   Array source =
       same ? array : array::converted(array, array.dtype(), f_order && !c_order ? 'F' : 'C');
-  std::uint64_t address = source.data();
+  std::uint64_t address = address_of(source);
   const auto& device = view_of(source).storage->device();
   const auto& stream = driver::current_stream(device);
   if (!f_order && !c_order) {
@@ -113,7 +120,7 @@ Scalar Array::item() const {
   Array one = dtype() == wide ? *this : astype(wide);
   alignas(16) unsigned char bytes[16] = {};
   const View& v = view_of(one);
-  std::uint64_t address = one.data();
+  std::uint64_t address = address_of(one);
   driver::download(*driver::current_stream(v.storage->device()), bytes, address, itemsize(wide));
   auto as = [&]<class T>(T value) {
     std::memcpy(&value, bytes, sizeof value);

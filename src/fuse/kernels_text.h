@@ -13,4 +13,9 @@ extern const char kText_scan[];    // running sums
 extern const char kText_sort[];    // keys and radix sort
 extern const char kText_search[];  // binary search, moving elements by place
 
+extern const char kText_scatter[];  // atomic updates of every element type
+extern const char kText_select[];   // which of equal indices is the last
+extern const char kText_compact[];  // what a mask keeps, in order
+extern const char kText_count[];    // bins, ranges
+
 }  // namespace td::fuse

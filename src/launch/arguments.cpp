@@ -67,6 +67,7 @@ class Conversion {
           "takes contiguous data, got a view of shape ", base::tuple_text(array.shape()),
           " with strides ", base::tuple_text(array.strides()),
           " bytes; pass td.ascontiguousarray(x), or strided=True for its plain data pointer"));
+    if (!param_.pointee_const) view.storage->expose();
     put(view.storage->address() + static_cast<CUdeviceptr>(view.offset));
   }
 

@@ -59,6 +59,7 @@ inline bool fits_at_once(const LaunchContext& context, const Param& param,
     bool fits = dtype && impl->c_contiguous && (impl->writeable || param.pointee_const) &&
                 impl->view.storage->device().get() == context.target.device;
     if (!fits) return false;
+    if (!param.pointee_const) impl->view.storage->expose();
     CUdeviceptr address =
         impl->view.storage->address() + static_cast<CUdeviceptr>(impl->view.offset);
     std::memcpy(slot, &address, sizeof address);

@@ -82,10 +82,7 @@ def test_index_out_of_range(x, key):
         x[key]
 
 
-def test_advanced_indexing_is_named(x):
-    for key in ([0, 1], np.array([0]), td.asarray([0]), x > 1, True, (slice(None), [0])):
-        with pytest.raises(NotImplementedError, match="not supported yet"):
-            x[key]
+def test_what_is_no_index(x):
     with pytest.raises(IndexError, match="integer"):
         x[1.0]
     with pytest.raises(IndexError, match="integer"):

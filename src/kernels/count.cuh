@@ -1,0 +1,134 @@
+// Counting into bins, and the range of integers.
+
+// Lowest and highest value as words for atomicMax, both zero at first.
+TD_FN unsigned long long td_order_word(long long x) { return (unsigned long long)x ^ (1ull << 63); }
+
+template <class T>
+TD_FN void td_find_range(const T* x, long long n, long long chunk, unsigned long long* words) {
+  const long long first = (long long)blockIdx.x * chunk;
+  const long long end = first + chunk < n ? first + chunk : n;
+  if (first >= end) return;
+  T low = x[first], high = low;
+#pragma unroll 8
+  for (long long i = first + threadIdx.x; i < end; i += 256) {
+    const T v = x[i];
+    low = v < low ? v : low;
+    high = v > high ? v : high;
+  }
+  long long a = (long long)low, b = (long long)high;
+  for (int s = 16; s > 0; s >>= 1) {
+    const long long other_a = __shfl_xor_sync(~0u, a, s), other_b = __shfl_xor_sync(~0u, b, s);
+    a = other_a < a ? other_a : a;
+    b = other_b > b ? other_b : b;
+  }
+  if ((threadIdx.x & 31) == 0) {
+    atomicMax(words, ~td_order_word(a));
+    atomicMax(words + 1, td_order_word(b));
+  }
+}
+
+#ifdef __TREADLE__
+#define TD_COPIES(n) 1
+#else
+#define TD_COPIES(n) n
+#endif
+
+TD_FN void td_count_one(unsigned* counter, int) { atomicAdd(counter, 1u); }
+TD_FN void td_count_one(unsigned long long* counter, int) { atomicAdd(counter, 1ull); }
+TD_FN void td_count_one(double* counter, double weight) { atomicAdd(counter, weight); }
+TD_FN void td_count_sum(unsigned long long* out, unsigned part) {
+  if (part) atomicAdd(out, (unsigned long long)part);
+}
+TD_FN void td_count_sum(double* out, double part) {
+  if (part != 0) atomicAdd(out, part);
+}
+
+// Few bins: each block counts in shared memory, in several copies so that the warps do not wait for
+// one another where many elements fall into one bin.
+template <class Counter, int most, int copies, class Out, class Bin, class Weight>
+TD_FN void td_count_shared(long long n, long long chunk, int bins, Out* out, Bin bin,
+                           Weight weight) {
+  __shared__ Counter counters[most * copies];
+  for (int k = threadIdx.x; k < bins * copies; k += 256) counters[k] = 0;
+  __syncthreads();
+  Counter* own = counters + (copies > 1 ? (threadIdx.x >> 5) % copies * bins : 0);
+  const long long first = (long long)blockIdx.x * chunk;
+  const long long end = first + chunk < n ? first + chunk : n;
+#pragma unroll 8
+  for (long long i = first + threadIdx.x; i < end; i += 256) {
+    const int b = (int)bin(i);
+    if (b >= 0) td_count_one(own + b, weight(i));
+  }
+  __syncthreads();
+  for (int k = threadIdx.x; k < bins; k += 256) {
+    Counter sum = 0;
+    for (int c = 0; c < copies; ++c) sum += counters[c * bins + k];
+    td_count_sum(out + k, sum);
+  }
+}
+
+template <class Out, class Bin, class Weight>
+TD_FN void td_count_global(long long n, long long chunk, Out* out, Bin bin, Weight weight) {
+  const long long first = (long long)blockIdx.x * chunk;
+  const long long end = first + chunk < n ? first + chunk : n;
+#pragma unroll 4
+  for (long long i = first + threadIdx.x; i < end; i += 256) {
+    const long long b = bin(i);
+    if (b >= 0) td_count_one(out + b, weight(i));
+  }
+}
+
+// The bin of x between edges at equal distances, exactly as a search would find it: the quotient
+// is right except near an edge, and there the edges themselves decide. C is the type in which x and
+// edges compare.
+template <class C>
+struct td_even_bins {
+  double low, scale, unsure;
+  C first, last;
+  int bins;
+};
+template <class C, class E>
+TD_FN td_even_bins<C> td_make_even_bins(const E* edges, int bins) {
+  td_even_bins<C> b;
+  b.first = td_cast<C>(edges[0]);
+  b.last = td_cast<C>(edges[bins]);
+  b.low = td_cast<double>(edges[0]);
+  const double high = td_cast<double>(edges[bins]);
+  b.scale = bins / (high - b.low);
+  const double reach = fmax(fabs(b.low), fabs(high));
+  const double digit = td_traits<C>::bits == 64   ? 2.3e-16
+                       : td_traits<C>::bits == 32 ? 1.2e-7
+                                                  : 1e-3;
+  // NaN, where low == high would be, makes every element unsure.
+  b.unsure = 8 * digit * (reach * fabs(b.scale) + bins);
+  b.bins = bins;
+  return b;
+}
+template <class C, class E>
+TD_FN long long td_even_bin(const td_even_bins<C>& b, const E* edges, C x) {
+  if (!(x >= b.first && x <= b.last)) return -1;
+  const double place = (td_cast<double>(x) - b.low) * b.scale;
+  int k = (int)place;
+  k = k < 0 ? 0 : k >= b.bins ? b.bins - 1 : k;
+  const double rest = place - k;
+  if (!(rest > b.unsure && rest < 1 - b.unsure)) {
+    while (k > 0 && x < td_cast<C>(edges[k])) --k;
+    while (k < b.bins - 1 && x >= td_cast<C>(edges[k + 1])) ++k;
+  }
+  return k;
+}
+
+template <class C, class E>
+TD_FN long long td_search_bin(const E* edges, long long bins, C x) {
+  if (!(x >= td_cast<C>(edges[0]) && x <= td_cast<C>(edges[bins]))) return -1;
+  long long low = 0, high = bins;  // edges[low] <= x; the bin in front of `high`
+  while (high - low > 1) {
+    const long long middle = low + (high - low) / 2;
+    if (x >= td_cast<C>(edges[middle]))
+      low = middle;
+    else
+      high = middle;
+  }
+  // Of equal edges the last one begins the bin; the last bin is closed.
+  return low;
+}
