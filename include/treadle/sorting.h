@@ -38,4 +38,4 @@ Array scatter(const Array& x, const Array& index);
 // The elements of 1-D `x` where `mask` is true, in order. Waits for their number.
 Array select(const Array& x, const Array& mask);
 
-}  // namespace gnu::visibility("default")]]td
+}  // namespace td

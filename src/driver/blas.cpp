@@ -131,6 +131,27 @@ TD_GEMM(cuComplex, cublasCgemm, cublasCgemmStridedBatched)
 TD_GEMM(cuDoubleComplex, cublasZgemm, cublasZgemmStridedBatched)
 #undef TD_GEMM
 
+// A matrix and a vector: y = op(A) x.
+struct VectorCall {
+  const BlasApi& api;
+  cublasHandle_t handle;
+  cublasOperation_t op;
+  int m, n;  // of A, column-major
+  CUdeviceptr a, x, y;
+  int lda, incx, incy;
+};
+
+#define TD_GEMV(T, function)                                                                     \
+  cublasStatus_t run(const VectorCall& v, T one, T zero) {                                       \
+    return v.api.function(v.handle, v.op, v.m, v.n, &one, at<T>(v.a), v.lda, at<T>(v.x), v.incx, \
+                          &zero, at<T>(v.y), v.incy);                                            \
+  }
+TD_GEMV(float, cublasSgemv)
+TD_GEMV(double, cublasDgemv)
+TD_GEMV(cuComplex, cublasCgemv)
+TD_GEMV(cuDoubleComplex, cublasZgemv)
+#undef TD_GEMV
+
 cublasStatus_t run_half(const Call& x) {
   const float one = 1, zero = 0;
   if (x.count == 1)
@@ -149,20 +170,25 @@ struct GemmRow {
   const char* call;
   bool (*present)(const BlasApi& api);
   cublasStatus_t (*run)(const Call& call);
+  cublasStatus_t (*run_vector)(const VectorCall& call);  // null: a product does it
 };
 
 bool always(const BlasApi&) { return true; }
 
 constexpr GemmRow kGemm[] = {
-    {DType::float32, "cublasSgemm", always, [](const Call& x) { return run(x, 1.0f, 0.0f); }},
-    {DType::float64, "cublasDgemm", always, [](const Call& x) { return run(x, 1.0, 0.0); }},
+    {DType::float32, "cublasSgemm", always, [](const Call& x) { return run(x, 1.0f, 0.0f); },
+     [](const VectorCall& v) { return run(v, 1.0f, 0.0f); }},
+    {DType::float64, "cublasDgemm", always, [](const Call& x) { return run(x, 1.0, 0.0); },
+     [](const VectorCall& v) { return run(v, 1.0, 0.0); }},
     {DType::complex64, "cublasCgemm", always,
-     [](const Call& x) { return run(x, cuComplex{1, 0}, cuComplex{}); }},
+     [](const Call& x) { return run(x, cuComplex{1, 0}, cuComplex{}); },
+     [](const VectorCall& v) { return run(v, cuComplex{1, 0}, cuComplex{}); }},
     {DType::complex128, "cublasZgemm", always,
-     [](const Call& x) { return run(x, cuDoubleComplex{1, 0}, cuDoubleComplex{}); }},
+     [](const Call& x) { return run(x, cuDoubleComplex{1, 0}, cuDoubleComplex{}); },
+     [](const VectorCall& v) { return run(v, cuDoubleComplex{1, 0}, cuDoubleComplex{}); }},
     {DType::float16, "cublasGemmEx",
      [](const BlasApi& api) { return api.cublasGemmEx && api.cublasGemmStridedBatchedEx; },
-     run_half},
+     run_half, nullptr},
 };
 
 const GemmRow* row_of(DType dtype) {
@@ -224,6 +250,30 @@ Call column_major(const BlasApi& api, cublasHandle_t handle, std::int64_t m, std
               narrow(count, "a batch")};
 }
 
+// A product with one row or one column, as y = A x: `a` is rows x k, `x` and `y` lie along columns.
+VectorCall matrix_vector(const BlasApi& api, cublasHandle_t handle, std::int64_t rows,
+                         std::int64_t k, const GemmMatrix& a, const GemmMatrix& x,
+                         const GemmMatrix& y) {
+  auto step = [](const GemmMatrix& v) { return narrow(v.by_columns ? 1 : v.leading, "a stride"); };
+  int lda = narrow(std::max<std::int64_t>({a.leading, a.by_columns ? rows : k, 1}), "a row stride");
+  return {api,
+          handle,
+          a.by_columns ? blas::OP_N : blas::OP_T,
+          narrow(a.by_columns ? rows : k, "a dimension"),
+          narrow(a.by_columns ? k : rows, "a dimension"),
+          a.address,
+          x.address,
+          y.address,
+          lda,
+          step(x),
+          step(y)};
+}
+
+GemmMatrix transposed(GemmMatrix x) {
+  x.by_columns = !x.by_columns;
+  return x;
+}
+
 }  // namespace
 
 const BlasLibrary& blas_library(const Provider& provider) {
@@ -266,6 +316,12 @@ void gemm(const StreamState& stream, DType dtype, std::int64_t m, std::int64_t n
   }
   check_blas(library, library.api.cublasSetStream(handle.handle, stream.handle()),
              "cublasSetStream");
+  if (count == 1 && (m == 1 || n == 1) && row->run_vector) {
+    VectorCall call = n == 1 ? matrix_vector(library.api, handle.handle, m, k, a, b, c)
+                             : matrix_vector(library.api, handle.handle, n, k, transposed(b),
+                                             transposed(a), transposed(c));
+    return check_blas(library, row->run_vector(call), row->call);
+  }
   check_blas(library, row->run(column_major(library.api, handle.handle, m, n, k, a, b, c, count)),
              row->call);
 }

@@ -68,8 +68,7 @@ const fuse::LoadedKernel& scan_kernel(driver::DeviceState& device, const Job& jo
                                       const char* name) {
   std::string key =
       cat("scan ", name, ' ', static_cast<int>(job.op), ' ', static_cast<int>(job.dtype));
-  return fuse::kernel(
-      device, key, [&] { return scan_text(job, name); }, name);
+  return fuse::kernel(device, key, [&] { return scan_text(job, name); }, name);
 }
 
 struct Chunks {

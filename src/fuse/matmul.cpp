@@ -4,6 +4,7 @@
 
 #include "array/operations.h"
 #include "array/promotion.h"
+#include "array/scope.h"
 #include "base/text.h"
 #include "driver/blas.h"
 #include "fuse/kernel_cache.h"
@@ -74,17 +75,36 @@ bool single_batch_stride(const View& v, std::int64_t& stride) {
   return stride >= 0;
 }
 
-driver::GemmMatrix gemm_operand(Array& x) {
-  driver::GemmMatrix m;
-  if (!blas_layout(view_of(x), m.by_columns, m.leading) ||
-      !single_batch_stride(view_of(x), m.batch_stride)) {
-    x = array::converted(x, x.dtype(), 'C');
-    blas_layout(view_of(x), m.by_columns, m.leading);
-    single_batch_stride(view_of(x), m.batch_stride);
-  }
-  m.address = x.data();
-  return m;
+// An operand whose matrices a BLAS takes as they lie; a packed copy only where it cannot.
+void take_layout(Array& x, driver::GemmMatrix& m) {
+  if (blas_layout(view_of(x), m.by_columns, m.leading)) return;
+  x = array::converted(x, x.dtype(), 'C');
+  blas_layout(view_of(x), m.by_columns, m.leading);
 }
+
+// A view without its first `axes` batch axes, at one index of them.
+View inner(const View& v, std::size_t axes) {
+  View result = v;
+  result.shape.erase(result.shape.begin(),
+                     result.shape.begin() + static_cast<std::ptrdiff_t>(axes));
+  result.strides.erase(result.strides.begin(),
+                       result.strides.begin() + static_cast<std::ptrdiff_t>(axes));
+  return result;
+}
+
+// How many leading batch axes must be walked one by one, since they do not nest with the others.
+std::size_t outer_axes(const View& a, const View& b) {
+  std::size_t batch_axes = a.shape.size() - 2;
+  std::int64_t ignored;
+  for (std::size_t axes = 0; axes < batch_axes; ++axes)
+    if (single_batch_stride(inner(a, axes), ignored) &&
+        single_batch_stride(inner(b, axes), ignored))
+      return axes;
+  return batch_axes;
+}
+
+// Calls of the library that are worth less than a packed copy of the operands.
+constexpr std::int64_t kMostCalls = 64;
 
 Array blas_product(Array a, Array b, const Shape& batch, DType dtype) {
   std::int64_t m = a.shape()[a.ndim() - 2], k = a.shape().back(), n = b.shape().back();
@@ -96,10 +116,37 @@ Array blas_product(Array a, Array b, const Shape& batch, DType dtype) {
   Array c = empty(shape, dtype);
   if (c.size() == 0) return c;
   if (k == 0) return zeros(shape, dtype);
-  driver::GemmMatrix left = gemm_operand(a), right = gemm_operand(b);
-  driver::GemmMatrix result{view_of(c).storage->address(), n, false, m * n};
+  driver::GemmMatrix left, right, result{0, n, false, m * n};
+  take_layout(a, left);
+  take_layout(b, right);
+  std::size_t axes = outer_axes(view_of(a), view_of(b));
+  Shape outer(batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(axes));
+  if (array::size_of(outer) > kMostCalls) {
+    std::int64_t ignored;
+    if (!single_batch_stride(view_of(a), ignored)) a = array::converted(a, dtype, 'C');
+    if (!single_batch_stride(view_of(b), ignored)) b = array::converted(b, dtype, 'C');
+    take_layout(a, left);
+    take_layout(b, right);
+    axes = 0;
+    outer.clear();
+  }
+  const CUdeviceptr start_a = a.data(), start_b = b.data(), start_c = c.data();
+  single_batch_stride(inner(view_of(a), axes), left.batch_stride);
+  single_batch_stride(inner(view_of(b), axes), right.batch_stride);
   const auto& stream = driver::current_stream(view_of(c).storage->device());
-  driver::gemm(*stream, dtype, m, n, k, left, right, result, array::size_of(batch));
+  std::int64_t calls = array::size_of(outer), each = array::size_of(batch) / calls;
+  for (std::int64_t call = 0; call < calls; ++call) {
+    std::int64_t rest = call, offset_a = 0, offset_b = 0;
+    for (std::size_t axis = axes; axis-- > 0; rest /= outer[axis]) {
+      offset_a += rest % outer[axis] * view_of(a).strides[axis];
+      offset_b += rest % outer[axis] * view_of(b).strides[axis];
+    }
+    left.address = start_a + static_cast<CUdeviceptr>(offset_a);
+    right.address = start_b + static_cast<CUdeviceptr>(offset_b);
+    result.address = start_c + static_cast<CUdeviceptr>(call * each) *
+                                   static_cast<CUdeviceptr>(m * n) * itemsize(dtype);
+    driver::gemm(*stream, dtype, m, n, k, left, right, result, each);
+  }
   return c;
 }
 
@@ -189,7 +236,10 @@ Array matmul(const Array& a, const Array& b) {
   Shape batch = array::broadcast_shapes(batches);
   DType dtype = array::promote(a.dtype(), b.dtype());
   char kind = info(dtype).kind;
-  bool half = dtype == DType::float16;
+  array::OnDeviceOf scope(a);
+  // Where the library has no products of halves, those of floats do it: the sums are floats anyway.
+  bool half = dtype == DType::float16 &&
+              !driver::gemm_supports(*view_of(a).storage->device(), DType::float16);
   Array c = kind == 'f' || kind == 'c'
                 ? blas_product(left, right, batch, half ? DType::float32 : dtype)
                 : tiled_product(left, right, batch, dtype);

@@ -10,9 +10,9 @@
 
 #include "array/operations.h"
 #include "array/promotion.h"
+#include "array/scope.h"
 #include "base/text.h"
 #include "driver/solver.h"
-#include "math/scope.h"
 
 namespace td::linalg {
 namespace {
@@ -143,12 +143,12 @@ Factored factored(const Array& a, DType dtype, const Sizes& s, const Info& info)
 }  // namespace
 
 Array tril(const Array& a, std::int64_t k) {
-  math::OnDeviceOf scope(a);
+  array::OnDeviceOf scope(a);
   require_matrices(a);
   return masked(a, k, Op::greater_equal);
 }
 Array triu(const Array& a, std::int64_t k) {
-  math::OnDeviceOf scope(a);
+  array::OnDeviceOf scope(a);
   require_matrices(a);
   return masked(a, k, Op::less_equal);
 }
@@ -170,7 +170,7 @@ Array diagonal(const Array& a, std::int64_t offset) {
 }
 
 LU lu(const Array& a) {
-  math::OnDeviceOf scope(a);
+  array::OnDeviceOf scope(a);
   require_square(a);
   DType dtype = computing_dtype(a);
   Sizes s = sizes_of(a);
@@ -181,7 +181,7 @@ LU lu(const Array& a) {
 }
 
 Array solve(const Array& a, const Array& b) {
-  math::OnDeviceOf scope(a);
+  array::OnDeviceOf scope(a);
   require_square(a);
   if (b.ndim() == 0)
     throw ValueError("solve: Input operand 1 does not have enough dimensions (it has 0)");
@@ -210,7 +210,7 @@ Array solve(const Array& a, const Array& b) {
 }
 
 Array inv(const Array& a, bool nan_where_singular) {
-  math::OnDeviceOf scope(a);
+  array::OnDeviceOf scope(a);
   require_square(a);
   DType dtype = computing_dtype(a);
   Sizes s = sizes_of(a);
@@ -232,7 +232,7 @@ Array inv(const Array& a, bool nan_where_singular) {
 }
 
 Array cholesky(const Array& a, bool upper) {
-  math::OnDeviceOf scope(a);
+  array::OnDeviceOf scope(a);
   require_square(a);
   DType dtype = computing_dtype(a);
   Sizes s = sizes_of(a);
@@ -246,7 +246,7 @@ Array cholesky(const Array& a, bool upper) {
 }
 
 PackedQR qr_packed(const Array& a) {
-  math::OnDeviceOf scope(a);
+  array::OnDeviceOf scope(a);
   require_matrices(a);
   DType dtype = computing_dtype(a);
   Sizes s = sizes_of(a);
@@ -261,7 +261,7 @@ PackedQR qr_packed(const Array& a) {
 }
 
 Array qr_r(const Array& a) {
-  math::OnDeviceOf scope(a);
+  array::OnDeviceOf scope(a);
   Array packed = qr_packed(a).packed;
   std::int64_t k = std::min(packed.shape().back(), packed.shape()[packed.ndim() - 2]);
   Array top = packed.index({Ellipsis{}, Slice{{}, k, {}}});
@@ -269,7 +269,7 @@ Array qr_r(const Array& a) {
 }
 
 QR qr(const Array& a, bool complete) {
-  math::OnDeviceOf scope(a);
+  array::OnDeviceOf scope(a);
   PackedQR factors = qr_packed(a);
   Sizes s = sizes_of(a);
   DType dtype = factors.packed.dtype();
@@ -292,7 +292,7 @@ QR qr(const Array& a, bool complete) {
 }
 
 SVD svd(const Array& a, Vectors vectors) {
-  math::OnDeviceOf scope(a);
+  array::OnDeviceOf scope(a);
   require_matrices(a);
   DType dtype = computing_dtype(a);
   Sizes s = sizes_of(a);
@@ -330,7 +330,7 @@ SVD svd(const Array& a, Vectors vectors) {
 }
 
 Eigh eigh(const Array& a, bool upper, bool vectors) {
-  math::OnDeviceOf scope(a);
+  array::OnDeviceOf scope(a);
   require_square(a);
   DType dtype = computing_dtype(a);
   Sizes s = sizes_of(a);
@@ -370,7 +370,7 @@ Array unpacked(const Array& rows, const Array& w) {
 }  // namespace
 
 Eigh eig(const Array& a, bool vectors) {
-  math::OnDeviceOf scope(a);
+  array::OnDeviceOf scope(a);
   require_square(a);
   DType dtype = computing_dtype(a), complex = complex_of(dtype);
   Sizes s = sizes_of(a);

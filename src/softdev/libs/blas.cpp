@@ -148,6 +148,44 @@ class GemmOp final : public Op {
   const Product<T, S> product_;
 };
 
+template <class T>
+struct VectorProduct {
+  int op, m, n, incx, incy;
+  T alpha, beta;
+  Operand<const T> a;
+  const T* x;
+  T* y;
+};
+
+template <class T>
+class GemvOp final : public Op {
+ public:
+  GemvOp(Context& context, const VectorProduct<T>& product)
+      : Op(Kind::work, context), product_(product) {}
+  void run(Executor*, std::uint64_t, std::uint64_t) override {
+    const auto& p = product_;
+    int length_x = p.op == OP_N ? p.n : p.m, length_y = p.op == OP_N ? p.m : p.n;
+    Operand<const T> x{p.x, 1, length_x, p.incx, 0};
+    Operand<T> y{p.y, 1, length_y, p.incy, 0};
+    if (!in_memory(y, 1) || !in_memory(x, 1) || !in_memory(p.a, 1)) {
+      context().fail(cuda::CUDA_ERROR_ILLEGAL_ADDRESS,
+                     base::cat("product of a matrix ", p.m, " x ", p.n,
+                               " and a vector: an operand lies outside of device memory"));
+      return;
+    }
+    T beta = p.beta;
+    if (beta == T{}) {  // y is not read
+      for (long long i = 0; i < length_y; ++i) p.y[i * p.incy] = T{};
+      beta = T{1};
+    }
+    OpenBlas::get().gemv(cblas_operation(p.op), p.m, p.n, p.alpha, p.a.data, p.a.leading, p.x,
+                         p.incx, beta, p.y, p.incy);
+  }
+
+ private:
+  const VectorProduct<T> product_;
+};
+
 bool is_live(cublasHandle_t handle) {
   return handle && handle->alive.load(std::memory_order_acquire);
 }
@@ -174,6 +212,39 @@ cublasStatus_t gemm(cublasHandle_t handle, int op_a, int op_b, int m, int n, int
   try {
     Ref<Op> op(new GemmOp<T, S>(context, p));
     Scheduler::get().enqueue(stream->queue, *op);
+  } catch (const std::bad_alloc&) {
+    return CUBLAS_STATUS_ALLOC_FAILED;
+  }
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+// Increments below 1, which cuBLAS gives a meaning of their own, are not supported.
+template <class T>
+cublasStatus_t gemv(cublasHandle_t handle, int op, int m, int n, const void* alpha, const void* a,
+                    int lda, const void* x, int incx, const void* beta, void* y, int incy) {
+  if (!is_live(handle)) return CUBLAS_STATUS_NOT_INITIALIZED;
+  if (!alpha || !beta || !valid_operation(op) || m < 0 || n < 0 || lda < std::max(1, m) ||
+      incx == 0 || incy == 0)
+    return CUBLAS_STATUS_INVALID_VALUE;
+  if (incx < 0 || incy < 0) return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
+  VectorProduct<T> p{op,
+                     m,
+                     n,
+                     incx,
+                     incy,
+                     *static_cast<const T*>(alpha),
+                     *static_cast<const T*>(beta),
+                     {static_cast<const T*>(a), m, n, lda, 0},
+                     static_cast<const T*>(x),
+                     static_cast<T*>(y)};
+  Context& context = *handle->context;
+  CUstream stream = context.resolve(handle->stream);
+  if (context.error != 0) return CUBLAS_STATUS_EXECUTION_FAILED;
+  if (!stream) return CUBLAS_STATUS_INVALID_VALUE;
+  try {
+    Ref<Op> enqueued(new GemvOp<T>(context, p));
+    Scheduler::get().enqueue(stream->queue, *enqueued);
   } catch (const std::bad_alloc&) {
     return CUBLAS_STATUS_ALLOC_FAILED;
   }
@@ -245,20 +316,25 @@ cublasStatus_t td_soft_cublasSetMathMode(cublasHandle_t handle, cublasMath_t) {
   return is_live(handle) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
 }
 
-#define TD_GEMM(letter, type, cpp)                                                                \
-  cublasStatus_t td_soft_cublas##letter##gemm_v2(                                                 \
-      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k, \
-      const type* alpha, const type* a, int lda, const type* b, int ldb, const type* beta,        \
-      type* c, int ldc) {                                                                         \
-    return gemm<cpp, cpp>(handle, op_a, op_b, m, n, k, alpha, a, lda, 0, b, ldb, 0, beta, c, ldc, \
-                          0, 1);                                                                  \
-  }                                                                                               \
-  cublasStatus_t td_soft_cublas##letter##gemmStridedBatched(                                      \
-      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k, \
-      const type* alpha, const type* a, int lda, long long stride_a, const type* b, int ldb,      \
-      long long stride_b, const type* beta, type* c, int ldc, long long stride_c, int count) {    \
-    return gemm<cpp, cpp>(handle, op_a, op_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, \
-                          beta, c, ldc, stride_c, count);                                         \
+#define TD_GEMM(letter, type, cpp)                                                                 \
+  cublasStatus_t td_soft_cublas##letter##gemm_v2(                                                  \
+      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,  \
+      const type* alpha, const type* a, int lda, const type* b, int ldb, const type* beta,         \
+      type* c, int ldc) {                                                                          \
+    return gemm<cpp, cpp>(handle, op_a, op_b, m, n, k, alpha, a, lda, 0, b, ldb, 0, beta, c, ldc,  \
+                          0, 1);                                                                   \
+  }                                                                                                \
+  cublasStatus_t td_soft_cublas##letter##gemmStridedBatched(                                       \
+      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,  \
+      const type* alpha, const type* a, int lda, long long stride_a, const type* b, int ldb,       \
+      long long stride_b, const type* beta, type* c, int ldc, long long stride_c, int count) {     \
+    return gemm<cpp, cpp>(handle, op_a, op_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b,  \
+                          beta, c, ldc, stride_c, count);                                          \
+  }                                                                                                \
+  cublasStatus_t td_soft_cublas##letter##gemv_v2(                                                  \
+      cublasHandle_t handle, cublasOperation_t op, int m, int n, const type* alpha, const type* a, \
+      int lda, const type* x, int incx, const type* beta, type* y, int incy) {                     \
+    return gemv<cpp>(handle, op, m, n, alpha, a, lda, x, incx, beta, y, incy);                     \
   }
 TD_GEMM(S, float, float)
 TD_GEMM(D, double, double)

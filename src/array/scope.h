@@ -5,7 +5,7 @@
 #include "array/impl.h"
 #include "driver/state.h"
 
-namespace td::math {
+namespace td::array {
 
 class OnDeviceOf {
  public:
@@ -26,4 +26,4 @@ class OnDeviceOf {
   std::shared_ptr<driver::DeviceState> before_;
 };
 
-}  // namespace td::math
+}  // namespace td::array
