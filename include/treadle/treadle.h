@@ -2,6 +2,7 @@
 #pragma once
 
 #include "treadle/array.h"
+#include "treadle/creation.h"
 #include "treadle/device.h"
 #include "treadle/dtype.h"
 #include "treadle/error.h"

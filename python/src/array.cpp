@@ -118,7 +118,7 @@ void fill(const Array& array, nb::object value) {
 }
 
 void bind_conversions(nb::class_<Array>& cls) {
-  cls.def("item", [](const Array& a) { return to_python(one_element(a)); })
+  cls.def("_item", [](const Array& a) { return to_python(one_element(a)); })
       .def("__len__", length)
       .def("__bool__", truth)
       .def("__float__", to_float)
@@ -131,10 +131,10 @@ void bind_conversions(nb::class_<Array>& cls) {
 }
 
 void bind_views(nb::class_<Array>& cls) {
-  cls.def("reshape", reshape)
+  cls.def("_reshape", reshape)
       .def("transpose", transpose)
       .def_prop_ro("T", [](const Array& a) { return a.T(); })
-      .def("astype", astype, nb::arg("dtype"), nb::arg("copy") = true)
+      .def("_astype", astype, nb::arg("dtype"), nb::arg("copy") = true)
       .def("copy", copy, nb::arg("order") = "C")
       .def("fill", fill)
       .def("_broadcast_to",

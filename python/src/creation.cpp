@@ -52,11 +52,16 @@ Array make_full(nb::object shape, nb::object value, nb::object dtype) {
   });
 }
 
-// Integers stay exact where NumPy's result is an integer range; everything else goes through
-// double.
-Array make_arange(double start, double stop, double step, nb::object dtype) {
+// Python ints stay exact modulo 2^64; everything else goes through double.
+Array make_sequence(nb::handle start, nb::handle step, std::int64_t count, nb::object dtype) {
   DType d = to_dtype(dtype);
-  return without_gil([&] { return arange(start, stop, step, d); });
+  if (PyLong_Check(start.ptr()) && PyLong_Check(step.ptr())) {
+    auto first = static_cast<std::int64_t>(PyLong_AsUnsignedLongLongMask(start.ptr()));
+    auto each = static_cast<std::int64_t>(PyLong_AsUnsignedLongLongMask(step.ptr()));
+    return without_gil([&] { return sequence(first, each, count, d); });
+  }
+  auto first = nb::cast<double>(start), each = nb::cast<double>(step);
+  return without_gil([&] { return sequence(first, each, count, d); });
 }
 
 Array make_linspace(double start, double stop, std::int64_t num, bool endpoint, nb::object dtype) {
@@ -77,7 +82,7 @@ void bind_creation(nb::module_& m) {
   m.def("zeros", make_constant<zeros>, arg("shape"), arg("dtype") = nb::none(), arg("order") = "C");
   m.def("ones", make_constant<ones>, arg("shape"), arg("dtype") = nb::none(), arg("order") = "C");
   m.def("full", make_full, arg("shape"), arg("fill_value"), arg("dtype") = nb::none());
-  m.def("_arange", make_arange);
+  m.def("_sequence", make_sequence);
   m.def("linspace", make_linspace, arg("start"), arg("stop"), arg("num") = 50,
         arg("endpoint") = true, arg("dtype") = nb::none());
   m.def("eye", make_eye, arg("N"), arg("M") = nb::none(), arg("k") = 0, arg("dtype") = nb::none());

@@ -32,4 +32,5 @@ NB_MODULE(_treadle, m) {
   bind_program(m);
   bind_texture(m);
   bind_sorting(m);
+  bind_views(m);
 }

@@ -242,10 +242,12 @@ nb::list operation_rows() {
 void bind_operations(nb::module_& m) {
   m.def("_operation_rows", operation_rows);
   nb::list operations, reduction_names;
+  nb::dict aliases;
   for (const OpInfo& row : ops())
     each_name(row.name, row.aliases, [&](const std::string& name) {
       bind_operation(m, row, name);
       operations.append(name);
+      if (name != row.name) aliases[name.c_str()] = text(row.name);
     });
   for (const ReductionInfo& row : reductions())
     each_name(row.name, row.aliases, [&](const std::string& name) {
@@ -257,6 +259,7 @@ void bind_operations(nb::module_& m) {
     Operand operand = require_operand(value);
     without_gil([&] { copy_into(out, operand); });
   });
+  m.attr("_operation_aliases") = aliases;
   m.attr("operations") = nb::tuple(operations);
   m.attr("reductions") = nb::tuple(reduction_names);
 }

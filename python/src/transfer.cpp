@@ -77,9 +77,13 @@ nb::object exporter(nb::handle self) {
   for (std::int64_t s : array.strides())
     strides.push_back(s / static_cast<std::int64_t>(itemsize(array.dtype())));
   auto [type, id] = dlpack_device(array);
-  nb::ndarray<nb::array_api> view(reinterpret_cast<void*>(address), shape.size(), shape.data(),
-                                  self, strides.data(), dlpack_dtype(array.dtype()), type, id);
-  return nb::cast(view, nb::rv_policy::reference);
+  auto make = [&]<class Ndarray>(Ndarray*) {
+    Ndarray view(reinterpret_cast<void*>(address), shape.size(), shape.data(), self, strides.data(),
+                 dlpack_dtype(array.dtype()), type, id);
+    return nb::cast(view, nb::rv_policy::reference);
+  };
+  if (array.writeable()) return make(static_cast<nb::ndarray<nb::array_api>*>(nullptr));
+  return make(static_cast<nb::ndarray<nb::array_api, nb::ro>*>(nullptr));
 }
 
 nb::object dlpack(nb::handle self, nb::kwargs options) {

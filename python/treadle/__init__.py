@@ -15,8 +15,13 @@ from . import _libraries, _treadle
 _libraries.announce()
 
 from . import _array as _array  # noqa: E402  (gives ndarray its Python methods)
+from . import _array_api, _ufunc  # noqa: E402
+from ._array_api import *  # noqa: E402
 from ._creation import *  # noqa: E402
+from ._elementwise import *  # noqa: E402
 from ._functions import *  # noqa: E402
+from ._manipulation import *  # noqa: E402
+from ._products import *  # noqa: E402
 from ._scans import *  # noqa: E402
 from ._sets import *  # noqa: E402
 from ._sorting import *  # noqa: E402
@@ -25,16 +30,20 @@ from ._user_kernels import *  # noqa: E402
 from .errors import CompileError, CUDAError, InternalError, OutOfMemoryError  # noqa: E402
 
 # Every operation and reduction of the tables; a function of _functions.py of the same name knows more and stays.
-for _name in _treadle.operations + _treadle.reductions:
+for _name, _operation in _ufunc.operations().items():
+    globals().setdefault(_name, _operation)
+for _name in _treadle.reductions:
     globals().setdefault(_name, getattr(_treadle, _name))
+ufunc = _ufunc.ufunc
 matmul = _treadle.matmul
 
 # The device's dtypes are NumPy's own objects.
 for _dtype in _treadle.dtypes:
     globals()[_dtype.type.__name__] = _dtype.type
-bool_ = _np.bool_
+bool = bool_ = _np.bool_
 dtype = _np.dtype
 newaxis = None
+__array_api_version__ = _array_api.VERSION
 pi, e, inf, nan, euler_gamma = _np.pi, _np.e, _np.inf, _np.nan, _np.euler_gamma
 
 _LAZY = ("cuda", "linalg", "random", "config", "tour")

@@ -4,9 +4,10 @@ from collections import namedtuple
 
 import numpy as np
 
-from . import _functions, _printing, _scans, _treadle
+from . import _array_api, _elementwise, _functions, _manipulation, _printing, _products, _treadle
 from ._creation import asarray, asnumpy
 from ._treadle import ndarray
+from ._ufunc import ufunc
 
 
 class Flags(namedtuple("Flags", "c_contiguous f_contiguous writeable")):
@@ -59,44 +60,29 @@ def _reduce(self):
 
 # ---- protocols ----
 
-_UFUNC_NAMES = {"bitwise_count": None}
 
+def _array_ufunc(self, ufunc_, method, *inputs, **options):
+    """np.add(x, y) on treadle arrays runs treadle.add on the device; so do its methods."""
+    import treadle
 
-def _array_ufunc(self, ufunc, method, *inputs, out=None, dtype=None, **options):
-    """np.add(x, y) on treadle arrays runs treadle.add on the device."""
-    function = getattr(_treadle, ufunc.__name__, None) if ufunc.nout == 1 else None
     if any(
         not isinstance(x, (ndarray, np.ndarray, np.generic, bool, int, float, complex))
         for x in inputs
     ):
         return NotImplemented
-    if method == "reduce" and ufunc.__name__ in _REDUCE:
-        options.pop("initial", None), options.pop("where", None)
-        return _REDUCE[ufunc.__name__](
-            inputs[0], options.get("axis", 0), keepdims=options.get("keepdims", False)
-        )
-    if method == "accumulate" and ufunc.__name__ in _ACCUMULATE:
-        axis = inputs[1] if len(inputs) > 1 else options.get("axis", 0)
-        return _scans.accumulate(_ACCUMULATE[ufunc.__name__], inputs[0], axis, dtype, out)
-    if function is None or method != "__call__":
+    own = getattr(treadle, ufunc_.__name__, None)
+    if own is None:
         raise NotImplementedError(
-            f"numpy.{ufunc.__name__}.{method} is not supported for treadle arrays yet"
+            f"numpy.{ufunc_.__name__} is not supported for treadle arrays yet"
         )
-    if options.keys() - {"casting", "order", "subok"}:
+    options.pop("subok", None)
+    if method == "__call__":
+        return own(*inputs, **options)
+    if not isinstance(own, ufunc) or not hasattr(own, method):
         raise NotImplementedError(
-            f"numpy.{ufunc.__name__}: {', '.join(sorted(options))} is not supported yet"
+            f"numpy.{ufunc_.__name__}.{method} is not supported for treadle arrays"
         )
-    out = out[0] if out else None
-    return function(*inputs, out=out) if dtype is None else function(*inputs, out=out, dtype=dtype)
-
-
-_REDUCE = {
-    "add": _treadle.sum, "multiply": _treadle.prod, "minimum": _treadle.min, "maximum": _treadle.max,
-    "logical_and": _treadle.all, "logical_or": _treadle.any,
-}  # fmt: skip
-
-
-_ACCUMULATE = {"add": "sum", "multiply": "prod", "minimum": "min", "maximum": "max"}
+    return getattr(own, method)(*inputs, **options)
 
 
 def _array_function(self, function, types, args, kwargs):
@@ -117,33 +103,120 @@ def _array_function(self, function, types, args, kwargs):
     return own(*args, **kwargs)
 
 
-def _dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
-    options = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
-    return _treadle._dlpack(
-        self, **{key: value for key, value in options.items() if value is not None}
-    )
+# ---- methods ----
+
+
+def _astype(self, dtype, order="K", casting="unsafe", subok=None, copy=True):
+    """The values in another dtype; a new array unless ``copy`` is false and nothing changes.
+
+    TypeError when ``casting`` does not allow the cast.
+    """
+    if casting != "unsafe" and not np.can_cast(self.dtype, dtype, casting):
+        raise TypeError(
+            f"Cannot cast array data from {self.dtype!r} to {np.dtype(dtype)!r} according to the rule '{casting}'"
+        )
+    result = self._astype(dtype, copy)
+    if order == "K" or order is None:
+        return result
+    if order not in ("C", "F", "A"):
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
+    good = result.flags.f_contiguous if order == "F" else result.flags.c_contiguous
+    return result if good or (order == "A" and result.flags.forc) else result.copy(order)
+
+
+def _view(self, dtype=None):
+    """The same memory as a new array, read as another dtype.
+
+    A dtype of another size changes the length of the last axis, whose elements must then stand next to each other.
+    """
+    if dtype is None:
+        return self[...]
+    dtype = np.dtype(dtype)
+    shape, strides = list(self.shape), list(self.strides)
+    old, new = self.dtype.itemsize, dtype.itemsize
+    if old != new:
+        if not shape:
+            raise ValueError(
+                "Changing the dtype of a 0d array is only supported if the itemsize is unchanged"
+            )
+        if shape[-1] != 1 and self.size and strides[-1] != old:
+            raise ValueError(
+                "To change to a dtype of a different size, the last axis must be contiguous"
+            )
+        if shape[-1] * old % new:
+            raise ValueError(
+                "When changing to a larger dtype, its size must be a divisor of the total size in bytes of the last "
+                "axis of the array."
+            )
+        shape[-1], strides[-1] = shape[-1] * old // new, new
+    return _treadle._strided_view(self, shape, strides, 0, dtype, self.flags.writeable)
+
+
+def _set_part(part):
+    def assign(self, value):
+        if self.dtype.kind == "c":
+            part(self)[...] = value
+        elif part is _treadle._real_part:
+            self[...] = value
+        else:
+            raise TypeError("cannot set the imaginary part of an array of real numbers")
+
+    return assign
+
+
+def _set_shape(self, shape):
+    raise AttributeError("the shape of an array does not change in place; use x.reshape(shape)")
+
+
+def _to_bytes(self, order="C"):
+    """The values as a bytes object of the host."""
+    return asnumpy(self).tobytes(order)
+
+
+def _item(self, *args):
+    """One element as a Python number: of an array with one element, or at a flat position or an index."""
+    if not args:
+        return self._item()
+    index = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
+    if len(index) == 1 and self.ndim != 1:
+        flat = index[0] + (self.size if index[0] < 0 else 0)
+        if not 0 <= flat < self.size:
+            raise IndexError(f"index {index[0]} is out of bounds for size {self.size}")
+        index = np.unravel_index(flat, self.shape)
+    if len(index) != self.ndim:
+        raise ValueError("incorrect number of indices for array")
+    return self[tuple(int(i) for i in index)]._item()
 
 
 def _install():
-    """Gives the class its methods. Functions of _functions.py whose first argument is the array serve as they are."""
-    for name in ("ravel", "squeeze", "swapaxes", "clip", "dot", "var", "std"):
-        setattr(ndarray, name, getattr(_functions, name))
+    """Gives the class its methods. Functions whose first argument is the array serve as they are."""
+    for module, names in {
+        _functions: "clip var std",
+        _manipulation: "ravel squeeze swapaxes flatten",
+        _products: "dot",
+        _array_api: "to_device",
+    }.items():
+        for name in names.split():
+            setattr(ndarray, name, getattr(module, name))
     for name in ("conj", "conjugate"):
         setattr(ndarray, name, getattr(_treadle, name))
     methods = {
         "__array__": _array, "__array_ufunc__": _array_ufunc, "__array_function__": _array_function,
-        "__dlpack__": _dlpack, "__dlpack_device__": lambda self: _treadle._dlpack_device(self),
+        "__array_namespace__": _array_api.array_namespace,
+        "__dlpack__": _array_api.dlpack, "__dlpack_device__": lambda self: _treadle._dlpack_device(self),
         "__iter__": _iter, "__reduce__": _reduce, "__array_priority__": 100,
-        "__copy__": lambda self: self.copy(), "__deepcopy__": lambda self, memo: self.copy(),
+        "__copy__": lambda self: self.copy("K"), "__deepcopy__": lambda self, memo: self.copy("K"),
         "__repr__": _printing.array_repr, "__str__": _printing.array_str, "__format__": _printing.array_format,
-        "__round__": lambda self, n=0: _functions.around(self, n), "round": lambda self, decimals=0, out=None:
-        _functions.around(self, decimals, out),
-        "conj": lambda self: _treadle.conjugate(self), "conjugate": lambda self: _treadle.conjugate(self),
-        "real": property(lambda self: _treadle.real(self)), "imag": property(lambda self: _treadle.imag(self)),
-        "mT": property(lambda self: self.swapaxes(-1, -2)),
-        "flatten": lambda self, order="C": _functions.ravel(self.copy(), order),
+        "__round__": lambda self, n=0: _functions.around(self, n),
+        "__divmod__": lambda self, other: _elementwise.divmod(self, other),
+        "__rdivmod__": lambda self, other: _elementwise.divmod(other, self),
+        "round": lambda self, decimals=0, out=None: _functions.around(self, decimals, out),
+        "real": property(_treadle._real_part, _set_part(_treadle._real_part)),
+        "imag": property(_elementwise.imag, _set_part(_treadle._imag_part)),
+        "mT": property(_manipulation.matrix_transpose), "reshape": _manipulation._reshape_method,
+        "astype": _astype, "view": _view, "item": _item, "tobytes": _to_bytes,
         "tolist": lambda self: asnumpy(self).tolist(), "get": _get, "set": _set,
-        "base": property(lambda self: None),
+        "base": property(lambda self: None), "flat": property(lambda self: self.ravel()),
     }  # fmt: skip
     for name, method in methods.items():
         setattr(ndarray, name, method)

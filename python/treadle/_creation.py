@@ -1,36 +1,104 @@
-"""Arrays from host data, constants and ranges, and back to the host. All transfers are explicit."""
+"""Arrays from host data, constants, ranges and functions, and back to the host. All transfers are explicit."""
+
+import contextlib
+import math
 
 import numpy as np
 
 from . import _treadle
-from ._treadle import empty, eye, full, linspace, ndarray, ones, zeros
+from ._treadle import Device, ndarray
 
 __all__ = [
-    "arange", "array", "asarray", "ascontiguousarray", "asnumpy", "empty", "empty_like", "eye", "full", "full_like",
-    "identity", "linspace", "ones", "ones_like", "zeros", "zeros_like",
+    "arange", "array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "asnumpy",
+    "empty", "empty_like", "eye", "frombuffer", "fromfile", "fromfunction", "fromiter", "fromstring", "full",
+    "full_like", "geomspace", "identity", "linspace", "logspace", "meshgrid", "mgrid", "ogrid", "ones", "ones_like",
+    "tri", "vander", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
-def asarray(a, dtype=None, order=None, *, copy=None, blocking=False):
-    """An array on the current device with the values of ``a``.
+def on_device(device):
+    """``with on_device(device):`` arrays are made there; None is the current device.
 
-    ``a`` may be anything that ``numpy.asarray`` takes, or an array that is on the device already: that one is returned
-    as it is, without any copy, unless ``dtype`` differs or ``copy`` is true. The host memory may be reused when the
-    call returns; with ``blocking`` the data are also on the device by then.
+    A device is a ``treadle.cuda.Device`` or its name, as ``"cuda:0"``.
     """
+    if device is None:
+        return contextlib.nullcontext()
+    return device if isinstance(device, Device) else Device(device)
+
+
+# ---- from data ----
+
+
+def asarray(a, dtype=None, order=None, *, device=None, copy=None, blocking=False):
+    """An array on the current device, or on ``device``, with the values of ``a``.
+
+    ``a`` may be anything that ``numpy.asarray`` takes, nested lists that hold device arrays, an object of the DLPack
+    protocol on a GPU, or an array that is on the device already: that one is returned as it is, without any copy,
+    unless ``dtype``, ``order`` or ``device`` differ or ``copy`` is true. The host memory may be reused when the call
+    returns; with ``blocking`` the data are also on the device by then.
+    """
+    if order == "K" or order == "A":
+        order = None
     if isinstance(a, ndarray):
-        return _from_device(a, dtype, order, copy)
+        return _from_device(a, dtype, order, copy, device)
+    if hasattr(a, "__dlpack_device__") and a.__dlpack_device__()[0] in (2, 13):
+        return _from_device(_interchange().from_dlpack(a), dtype, order, copy, device)
     if copy is False:
         raise ValueError("host data cannot be on the device without a copy; leave copy=None")
-    host = np.asarray(a, dtype=dtype, order=order)
+    try:
+        host = np.asarray(a, dtype=dtype, order=order)
+    except TypeError:
+        if not _holds_arrays(a):
+            raise
+        with on_device(device):
+            return _from_device(_assemble(a), dtype, order, None, None)
     if not host.dtype.isnative:
         host = host.astype(host.dtype.newbyteorder("="))
-    if host.flags.f_contiguous and not host.flags.c_contiguous:
-        return _treadle._upload(host.T, blocking).T
-    return _treadle._upload(host, blocking)
+    with on_device(device):
+        if host.flags.f_contiguous and not host.flags.c_contiguous:
+            return _treadle._upload(host.T, blocking).T
+        return _treadle._upload(host, blocking)
 
 
-def _from_device(a, dtype, order, copy):
+def _interchange():
+    from . import _array_api
+
+    return _array_api
+
+
+def _holds_arrays(a):
+    return isinstance(a, (list, tuple)) and any(
+        isinstance(x, ndarray) or _holds_arrays(x) for x in a
+    )
+
+
+def _assemble(items):
+    """A nested list with device arrays in it, stacked."""
+    from ._manipulation import stack
+
+    parts = [
+        x if isinstance(x, ndarray) else _assemble(x) if _holds_arrays(x) else asarray(x)
+        for x in items
+    ]
+    shapes = {x.shape for x in parts}
+    if len(shapes) > 1:
+        raise ValueError(
+            f"array: the parts of a nested list must have one shape, not {sorted(shapes)}; "
+            "use concatenate for parts of different lengths"
+        )
+    return stack(parts)
+
+
+def _from_device(a, dtype, order, copy, device):
+    if device is not None:
+        target = on_device(device)
+        if target != a.device:
+            if copy is False:
+                raise ValueError(
+                    f"asarray: the array is on {a.device.name}, so that one on {target.name} is a copy; "
+                    "leave copy=None"
+                )
+            a, copy = transferred(a, target), None
     wrong_order = (order == "C" and not a.flags.c_contiguous) or (
         order == "F" and not a.flags.f_contiguous
     )
@@ -38,20 +106,84 @@ def _from_device(a, dtype, order, copy):
     if copy is False and (wrong_order or not same_type):
         raise ValueError("a copy is needed for this dtype or order; leave copy=None")
     result = a if same_type else a.astype(dtype)
-    if wrong_order or (copy and result is a):
-        result = result.copy(order or "K")
+    if (order == "C" and not result.flags.c_contiguous) or (
+        order == "F" and not result.flags.f_contiguous
+    ):
+        return result.copy(order)
+    return result.copy(order or "K") if copy and result is a else result
+
+
+def transferred(a, device):
+    """A copy of ``a`` on another device, through the host."""
+    host = asnumpy(a, order="K")
+    with device:
+        return asarray(host)
+
+
+def array(
+    a, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, device=None, blocking=False
+):
+    """As ``asarray``, but a new array unless ``copy`` is false or None; at least ``ndmin`` dimensions."""
+    order = None if order in ("K", "A") else order
+    held = isinstance(a, ndarray)
+    result = asarray(
+        a, dtype, order, device=device, copy=(True if copy else None) if held else None,
+        blocking=blocking,
+    )  # fmt: skip
+    if result.ndim < ndmin:
+        result = result.reshape((1,) * (ndmin - result.ndim) + result.shape)
     return result
 
 
-def array(a, dtype=None, copy=True, order="K", *, blocking=False):
-    """As ``asarray``, but a new array unless ``copy`` is false."""
-    order = None if order == "K" else order
-    return asarray(a, dtype, order, copy=True if copy else None, blocking=blocking)
+def asanyarray(a, dtype=None, order=None, *, device=None, copy=None):
+    """As ``asarray``: there are no subclasses."""
+    return asarray(a, dtype, order, device=device, copy=copy)
 
 
-def ascontiguousarray(a, dtype=None):
-    """``a`` itself when it is C-contiguous and of this dtype, else a C-contiguous copy."""
-    return asarray(a, dtype, "C")
+def ascontiguousarray(a, dtype=None, *, device=None):
+    """``a`` itself when it is C-contiguous and of this dtype, else a C-contiguous copy; at least one dimension."""
+    result = asarray(a, dtype, "C", device=device)
+    return result.reshape(1) if result.ndim == 0 else result
+
+
+def asfortranarray(a, dtype=None, *, device=None):
+    """``a`` itself when it is F-contiguous and of this dtype, else an F-contiguous copy; at least one dimension."""
+    result = asarray(a, dtype, "F", device=device)
+    return result.reshape(1) if result.ndim == 0 else result
+
+
+def asarray_chkfinite(a, dtype=None, order=None):
+    """As ``asarray``; ValueError when a value is NaN or infinite. Waits for the values."""
+    result = asarray(a, dtype, order)
+    if result.dtype.kind in "fc" and not bool(_treadle.all(_treadle.isfinite(result))):
+        raise ValueError("array must not contain infs or NaNs")
+    return result
+
+
+def frombuffer(buffer, dtype=float, count=-1, offset=0, *, device=None):
+    """A 1-D array with the bytes of a host buffer, copied."""
+    return asarray(np.frombuffer(buffer, dtype, count, offset), device=device)
+
+
+def fromiter(iterable, dtype, count=-1, *, device=None):
+    """A 1-D array with the values of an iterable."""
+    return asarray(np.fromiter(iterable, dtype, count), device=device)
+
+
+def fromfile(file, dtype=float, count=-1, sep="", offset=0):
+    """A 1-D array read from a text or binary file by ``numpy.fromfile``."""
+    return asarray(np.fromfile(file, dtype, count, sep, offset))
+
+
+def fromstring(string, dtype=float, count=-1, *, sep):
+    """A 1-D array from numbers in a string, read by ``numpy.fromstring``."""
+    return asarray(np.fromstring(string, dtype, count, sep=sep))
+
+
+def fromfunction(function, shape, *, dtype=float, **kwargs):
+    """``function`` of the coordinate arrays of ``shape``."""
+    grid = meshgrid(*(arange(n, dtype=dtype) for n in shape), indexing="ij")
+    return function(*grid, **kwargs)
 
 
 def asnumpy(a, out=None, *, order="C", stream=None, blocking=True):
@@ -84,19 +216,127 @@ def _wants_f(a, order):
     )
 
 
-def arange(start, stop=None, step=1, dtype=None):
-    """Evenly spaced values in ``[start, stop)``, as ``numpy.arange``."""
-    if stop is None:
-        start, stop = 0, start
-    if step == 0:
-        raise ZeroDivisionError("arange: step must not be zero")
-    if dtype is None:
-        dtype = np.result_type(
-            *(type(x) if type(x) in (int, float) else np.asarray(x) for x in (start, stop, step))
-        )
-        if dtype.kind == "b":
-            dtype = np.dtype(np.int64)
-    return _treadle._arange(float(start), float(stop), float(step), dtype)
+# ---- constants ----
+
+
+def empty(shape, dtype=None, order="C", *, device=None):
+    """A new array, not initialised."""
+    if device is None:
+        return _treadle.empty(shape, dtype, order or "C")
+    with on_device(device):
+        return _treadle.empty(shape, dtype, order or "C")
+
+
+def zeros(shape, dtype=None, order="C", *, device=None):
+    """A new array filled with zeros."""
+    if device is None:
+        return _treadle.zeros(shape, dtype, order or "C")
+    with on_device(device):
+        return _treadle.zeros(shape, dtype, order or "C")
+
+
+def ones(shape, dtype=None, order="C", *, device=None):
+    """A new array filled with ones."""
+    if device is None:
+        return _treadle.ones(shape, dtype, order or "C")
+    with on_device(device):
+        return _treadle.ones(shape, dtype, order or "C")
+
+
+def full(shape, fill_value, dtype=None, order="C", *, device=None):
+    """A new array filled with ``fill_value``: a number, or an array that broadcasts to ``shape``."""
+    with on_device(device):
+        if not isinstance(fill_value, (ndarray, np.generic, bool, int, float, complex)):
+            fill_value = asarray(fill_value)
+        if isinstance(fill_value, complex) and dtype is not None and np.dtype(dtype).kind != "c":
+            fill_value = fill_value.real
+        if order in (None, "C"):
+            return _treadle.full(shape, fill_value, dtype)
+        if dtype is None:
+            dtype = (
+                fill_value.dtype
+                if isinstance(fill_value, ndarray)
+                else np.asarray(fill_value).dtype
+            )
+        result = _treadle.empty(shape, dtype, order)
+        _treadle._copy_into(result, fill_value)
+        return result
+
+
+def axis_order(arrays):
+    """Axes of arrays of as many dimensions from the slowest to the fastest in memory; C order where they disagree."""
+    order = []
+    for k in range(arrays[0].ndim):
+        place = len(order)
+        for i in range(len(order) - 1, -1, -1):
+            steps = [(abs(a.strides[order[i]]), abs(a.strides[k])) for a in arrays]
+            steps = [(x, y) for x, y in steps if x and y]
+            if any(x >= y for x, y in steps):
+                break
+            if steps:
+                place = i
+        order.insert(place, k)
+    return order
+
+
+def empty_ordered(shape, dtype, axes):
+    """A new array whose axes stand in memory in this order, the slowest first."""
+    packed = _treadle.empty([shape[k] for k in axes], dtype, "C")
+    return packed.transpose([axes.index(k) for k in range(len(axes))]) if axes else packed
+
+
+def _like(a, dtype, order, shape):
+    """A new array like ``a`` with its axis order (``order="K"``), not initialised."""
+    own = a if isinstance(a, ndarray) else asarray(a)
+    dtype = own.dtype if dtype is None else dtype
+    if shape is not None:
+        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    shown = own.shape if shape is None else shape
+    fortran = own.flags.f_contiguous and not own.flags.c_contiguous
+    if order not in ("C", "F", "A", "K", None):
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
+    if order == "A" or (order in ("K", None) and (own.flags.forc or len(shown) != own.ndim)):
+        order = "F" if fortran and (shape is None or len(shown) == own.ndim) else "C"
+    if order in ("C", "F"):
+        return _treadle.empty(shown, dtype, order)
+    return empty_ordered(shown, dtype, axis_order([own]))
+
+
+def empty_like(a, dtype=None, order="K", subok=None, shape=None, *, device=None):
+    """A new array of the shape, dtype and axis order of ``a``, not initialised."""
+    with on_device(device if device is not None or not isinstance(a, ndarray) else a.device):
+        return _like(a, dtype, order, shape)
+
+
+def _filled_like(a, value, dtype, order, shape, device):
+    result = empty_like(a, dtype, order, None, shape, device=device)
+    _treadle._copy_into(result, value)
+    return result
+
+
+def zeros_like(a, dtype=None, order="K", subok=None, shape=None, *, device=None):
+    """As ``empty_like``, filled with zeros."""
+    return _filled_like(a, False, dtype, order, shape, device)
+
+
+def ones_like(a, dtype=None, order="K", subok=None, shape=None, *, device=None):
+    """As ``empty_like``, filled with ones."""
+    return _filled_like(a, True, dtype, order, shape, device)
+
+
+def full_like(a, fill_value, dtype=None, order="K", subok=None, shape=None, *, device=None):
+    """As ``empty_like``, filled with ``fill_value``: a number, or an array that broadcasts."""
+    if not isinstance(fill_value, (ndarray, np.generic, bool, int, float, complex)):
+        fill_value = asarray(fill_value, device=device)
+    return _filled_like(a, fill_value, dtype, order, shape, device)
+
+
+def eye(N, M=None, k=0, dtype=None, order="C", *, device=None):
+    """Ones on the k-th diagonal of an N x M matrix, zeros elsewhere."""
+    with on_device(device):
+        if order == "F":
+            return _treadle.eye(N if M is None else M, N, -k, dtype).T
+        return _treadle.eye(N, M, k, dtype)
 
 
 def identity(n, dtype=None):
@@ -104,29 +344,216 @@ def identity(n, dtype=None):
     return eye(n, dtype=dtype)
 
 
-def _like(a, dtype, order, shape):
-    """What an array like ``a`` takes: shape, dtype, order."""
-    if order in ("K", "A"):
-        order = "F" if a.flags.f_contiguous and not a.flags.c_contiguous else "C"
-    return a.shape if shape is None else shape, a.dtype if dtype is None else dtype, order
+def tri(N, M=None, k=0, dtype=float):
+    """Ones at and below the k-th diagonal of an N x M matrix, zeros elsewhere."""
+    M = N if M is None else M
+    rows, columns = arange(N).reshape(-1, 1), arange(-k, M - k)
+    return _treadle.greater_equal(rows, columns).astype(dtype, copy=False)
 
 
-def empty_like(a, dtype=None, order="K", *, shape=None):
-    """A new array of the shape and dtype of ``a``, not initialised."""
-    return empty(*_like(a, dtype, order, shape))
+def vander(x, N=None, increasing=False):
+    """Powers of a vector as columns, highest first unless ``increasing``."""
+    x = asarray(x)
+    if x.ndim != 1:
+        raise ValueError("x must be a one-dimensional array or sequence.")
+    N = x.size if N is None else N
+    exponents = arange(N) if increasing else arange(N - 1, -1, -1)
+    dtype = np.promote_types(x.dtype, int)
+    return _treadle.power(x.astype(dtype).reshape(-1, 1), exponents.astype(dtype))
 
 
-def zeros_like(a, dtype=None, order="K", *, shape=None):
-    """As ``empty_like``, filled with zeros."""
-    return zeros(*_like(a, dtype, order, shape))
+# ---- ranges ----
 
 
-def ones_like(a, dtype=None, order="K", *, shape=None):
-    """As ``empty_like``, filled with ones."""
-    return ones(*_like(a, dtype, order, shape))
+def _host(x):
+    """A bound as a number of the host; a 0-d array is waited for."""
+    if isinstance(x, ndarray):
+        return x.item() if x.ndim == 0 else asnumpy(x)
+    return x
 
 
-def full_like(a, fill_value, dtype=None, *, shape=None):
-    """As ``empty_like``, filled with ``fill_value``."""
-    shape, dtype, _ = _like(a, dtype, "C", shape)
-    return full(shape, fill_value, dtype)
+def arange(start, stop=None, step=1, dtype=None, *, device=None):
+    """Evenly spaced values in ``[start, stop)``, as ``numpy.arange``: integers are exact up to 64 bits.
+
+    ZeroDivisionError when ``step`` is zero; OverflowError when a bound does not fit ``dtype``.
+    """
+    if stop is None:
+        start, stop = 0, start
+    if step is None:
+        step = 1
+    start, stop, step = _host(start), _host(stop), _host(step)
+    if step == 0:
+        raise ZeroDivisionError("arange: step must not be zero")
+    if dtype is None:
+        dtype = np.result_type(np.intp, *(np.asarray(x).dtype for x in (start, stop, step)))
+    dtype = np.dtype(dtype)
+    if dtype.kind not in "biufc":
+        raise TypeError(f"arange: dtype {dtype} is not supported; use an integer or floating dtype")
+    with on_device(device):
+        if dtype.kind == "c":
+            count = math.ceil(
+                min(((stop - start) / step).real, ((stop - start) / step).imag or math.inf)
+            )
+            return _treadle._sequence(0, 1, max(count, 0), dtype) * step + start
+        length = (stop - start) / step
+        if math.isnan(length):
+            raise ValueError("arange: cannot compute length")
+        if length > 2**63 - 1:
+            raise ValueError("arange: Maximum allowed size exceeded")
+        count = max(math.ceil(length), 0)
+        if dtype.kind == "f":
+            return _treadle._sequence(float(start), float(step), count, dtype)
+        if dtype.kind == "b" and count > 2:
+            raise TypeError(
+                "arange() is only supported for booleans when the result has at most length 2."
+            )
+        # The first two elements are cut to the dtype, and their difference is the step.
+        ends = np.array([start, start + step][:count], dtype)
+        if count <= 2:
+            return _treadle._upload(ends, False)
+        return _treadle._sequence(int(ends[0]), int(ends[1]) - int(ends[0]), count, dtype)
+
+
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
+    """``num`` evenly spaced samples from ``start`` to ``stop``, along a new ``axis`` where these are arrays."""
+    num = int(num.__index__())
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    parts = num - 1 if endpoint else num
+    with on_device(device):
+        if _plain(start) and _plain(stop):
+            start, stop = float(start), float(stop)
+            step = (stop - start) / parts if parts > 0 else math.nan
+            if step != 0 and math.isfinite(stop - start):
+                samples = _treadle.linspace(start, stop, num, endpoint, dtype)
+                return (samples, np.float64(step)) if retstep else samples
+        samples, step = _samples(start, stop, num, parts, endpoint, dtype, axis)
+    return (samples, step) if retstep else samples
+
+
+def _plain(x):
+    return type(x) in (int, float, bool, np.float64)
+
+
+def _samples(start, stop, num, parts, endpoint, dtype, axis):
+    """linspace between arrays, with NumPy's roundings."""
+    own = [x if isinstance(x, ndarray) else np.asarray(x) for x in (start, stop)]
+    common = np.result_type(*(x.dtype for x in own), float(num))
+    if all(type(x) in (int, float, complex, bool) for x in (start, stop)):
+        common = np.result_type(start, stop, float(num), np.float64)
+    dtype = common if dtype is None else np.dtype(dtype)
+    start, stop = (
+        (x if isinstance(x, ndarray) else asarray(x)).astype(common, copy=False) for x in own
+    )
+    delta = stop - start
+    y = arange(num, dtype=common).reshape((-1,) + (1,) * delta.ndim)
+    if parts > 0:
+        step = delta / parts
+        y = _treadle.where(_treadle.equal(step, 0), y / parts * delta, y * step)
+    else:
+        step = full((), math.nan)
+        y = y * delta
+    y = y + start
+    if endpoint and num > 1:
+        y[-1, ...] = stop
+    if axis != 0:
+        from ._manipulation import moveaxis
+
+        y = moveaxis(y, 0, axis)
+    if dtype.kind in "iu":
+        y = _treadle.floor(y)
+    return y.astype(dtype, copy=False), step
+
+
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+    """``base`` to the power of ``num`` evenly spaced exponents."""
+    if not _plain(base) and (not isinstance(base, np.generic)):
+        base = asarray(base)
+        if base.ndim:
+            from ._manipulation import expand_dims
+
+            shape = np.broadcast_shapes(*(np.shape(x) if not isinstance(x, ndarray) else x.shape
+                                          for x in (start, stop)), base.shape)  # fmt: skip
+            base = expand_dims(base._broadcast_to(shape), axis)
+    exponents = linspace(start, stop, num, endpoint, axis=axis)
+    result = _treadle.power(base, exponents)
+    return result if dtype is None else result.astype(dtype, copy=False)
+
+
+def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
+    """``num`` samples whose ratio is constant, from ``start`` to ``stop``; neither may be zero."""
+    start, stop = asarray(start), asarray(stop)
+    if bool(_treadle.any(_treadle.equal(start, 0))) or bool(_treadle.any(_treadle.equal(stop, 0))):
+        raise ValueError("Geometric sequence cannot include zero")
+    common = np.result_type(
+        start.dtype, stop.dtype, float(num), np.zeros((), dtype) if dtype else 0.0
+    )
+    if common.kind in "iub":
+        common = np.dtype(float)
+    dtype = common if dtype is None else np.dtype(dtype)
+    shape = np.broadcast_shapes(start.shape, stop.shape)
+    start = start.astype(common)._broadcast_to(shape)
+    stop = stop.astype(common)._broadcast_to(shape)
+    out_sign = _treadle.sign(start)
+    start, stop = start / out_sign, stop / out_sign
+    result = logspace(_treadle.log10(start), _treadle.log10(stop), num, endpoint, 10.0, common)
+    if num > 0:
+        result[0, ...] = start
+        if num > 1 and endpoint:
+            result[-1, ...] = stop
+    result = result * out_sign
+    if axis != 0:
+        from ._manipulation import moveaxis
+
+        result = moveaxis(result, 0, axis)
+    return result.astype(dtype, copy=False)
+
+
+# ---- coordinates ----
+
+
+def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
+    """Coordinate arrays of a grid from its axes. With ``sparse`` they keep length one along the other axes."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    xi = [asarray(x) for x in xi]
+    n = len(xi)
+    grid = [x.reshape((1,) * i + (-1,) + (1,) * (n - 1 - i)) for i, x in enumerate(xi)]
+    if indexing == "xy" and n > 1:
+        grid[0] = grid[0].reshape((1, -1) + (1,) * (n - 2))
+        grid[1] = grid[1].reshape((-1, 1) + (1,) * (n - 2))
+    if not sparse:
+        shape = np.broadcast_shapes(*(x.shape for x in grid))
+        grid = [x._broadcast_to(shape) for x in grid]
+    return tuple(x.copy("C") for x in grid) if copy else tuple(grid)
+
+
+class _Grid:
+    """``mgrid[0:3, 0:1:5j]``: coordinates of slices; an imaginary step counts samples, ends included."""
+
+    def __init__(self, sparse):
+        self._sparse = sparse
+
+    def __getitem__(self, key):
+        from ._manipulation import stack
+
+        slices = key if isinstance(key, tuple) else (key,)
+        axes = [_range_of(s) for s in slices]
+        common = np.result_type(*(x.dtype for x in axes))
+        axes = [x.astype(common, copy=False) for x in axes]
+        if not isinstance(key, tuple):
+            return axes[0]
+        grid = meshgrid(*axes, sparse=self._sparse, indexing="ij")
+        return grid if self._sparse else stack(grid)
+
+
+def _range_of(s):
+    start, stop, step = (_host(x) for x in (s.start, s.stop, s.step))
+    start = 0 if start is None else start
+    if isinstance(step, complex):
+        return linspace(start, stop, int(abs(step)))
+    return arange(start, stop, 1 if step is None else step)
+
+
+mgrid = _Grid(sparse=False)
+ogrid = _Grid(sparse=True)

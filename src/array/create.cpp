@@ -5,6 +5,7 @@
 #include "array/operations.h"
 #include "array/promotion.h"
 #include "base/text.h"
+#include "treadle/creation.h"
 #include "treadle/error.h"
 
 namespace td {
@@ -33,13 +34,33 @@ Array arange(double start, double stop, double step, DType dtype) {
   if (std::isnan(length)) throw ValueError("arange: cannot compute length");
   if (length > 9.2e18) throw ValueError("arange: Maximum allowed size exceeded");
   auto count = static_cast<std::int64_t>(std::max(length, 0.0));
+  return sequence(start, step, count, dtype);
+}
+
+Array sequence(double start, double step, std::int64_t count, DType dtype) {
   Array result = empty({count}, dtype);
-  if (count > 0) fuse::launch_arange(result, start, step);
+  // Whole numbers as NumPy makes them: the first two elements are cut, and their difference is the
+  // step.
+  char kind = info(dtype).kind;
+  if (kind != 'f' && kind != 'c') {
+    auto whole = static_cast<std::int64_t>(start);
+    return sequence(whole, static_cast<std::int64_t>(start + step) - whole, count, dtype);
+  }
+  if (count > 0) fuse::launch_arange(result, start, step, 0, 0);
+  return result;
+}
+
+Array sequence(std::int64_t start, std::int64_t step, std::int64_t count, DType dtype) {
+  char kind = info(dtype).kind;
+  if (kind == 'f' || kind == 'c')
+    return sequence(static_cast<double>(start), static_cast<double>(step), count, dtype);
+  Array result = empty({count}, dtype);
+  if (count > 0) fuse::launch_arange(result, 0, 0, start, step);
   return result;
 }
 
 Array arange(std::int64_t stop, DType dtype) {
-  return arange(0.0, static_cast<double>(stop), 1.0, dtype);
+  return sequence(std::int64_t{0}, std::int64_t{1}, std::max<std::int64_t>(stop, 0), dtype);
 }
 
 Array linspace(double start, double stop, std::int64_t num, bool endpoint, DType dtype) {

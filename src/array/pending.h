@@ -69,8 +69,10 @@ void launch_nodes(driver::DeviceState& device, CUstream stream,
                   std::vector<std::shared_ptr<array::Node>>& nodes);
 
 // Sequences into a contiguous 1-D array, rounded as NumPy's arange and linspace round them. `last`
-// replaces the last sample of a linspace unless it is NaN.
-void launch_arange(const Array& out, double start, double step);
+// replaces the last sample of a linspace unless it is NaN. Floating dtypes take start and step, the
+// others whole_start and whole_step.
+void launch_arange(const Array& out, double start, double step, std::int64_t whole_start,
+                   std::int64_t whole_step);
 void launch_linspace(const Array& out, double start, double step, double last);
 
 }  // namespace td::fuse

@@ -47,11 +47,12 @@ std::string arange_text(DType dtype) {
   std::string type(fuse::cuda_name(dtype));
   std::string text = headers_for(dtype, false) +
                      "extern \"C\" __global__ void __launch_bounds__(256) td_arange(" + type +
-                     "* out, long long count, double start, double step_, long long whole_start, "
-                     "long long whole_step) {\n";
+                     "* out, long long count, double start, double step_, "
+                     "unsigned long long whole_start, unsigned long long whole_step) {\n";
   char kind = info(dtype).kind;
   if (kind == 'i' || kind == 'u' || kind == 'b')
-    return text + loop("    out[i] = td_cast<" + type + ">(whole_start + i * whole_step);\n");
+    return text +
+           loop("    out[i] = td_cast<" + type + ">((long long)(whole_start + i * whole_step));\n");
   // As NumPy: the first two elements are rounded to the dtype, and their difference is the step.
   std::string part = dtype == DType::float64 || dtype == DType::complex128 ? "double" : "float";
   std::string rounded = dtype == DType::float16 ? "(float)td_cast<td_half>" : "(" + part + ")";
@@ -142,7 +143,8 @@ void check_floating(const char* what, DType dtype) {
 
 }  // namespace
 
-void fuse::launch_arange(const Array& out, double start, double step) {
+void fuse::launch_arange(const Array& out, double start, double step, std::int64_t whole_start,
+                         std::int64_t whole_step) {
   Target target = target_of(out);
   DType dtype = out.dtype();
   const auto& loaded = kernel(
@@ -153,11 +155,8 @@ void fuse::launch_arange(const Array& out, double start, double step) {
   arguments.add(out.size());
   arguments.add(start);
   arguments.add(step);
-  // Whole numbers as NumPy makes them: the first two elements are cut, and their difference is the
-  // step.
-  auto whole = static_cast<std::int64_t>(start);
-  arguments.add(whole);
-  arguments.add(static_cast<std::int64_t>(start + step) - whole);
+  arguments.add(whole_start);
+  arguments.add(whole_step);
   launch(target.device, target.stream, loaded, blocks_for(target.device, out.size()), arguments);
 }
 
