@@ -161,7 +161,7 @@ def _signed_infinity(x, out, name, negative):
 def iscomplex(x):
     """Is the imaginary part not zero?"""
     x = asarray(x)
-    return _treadle.not_equal(imag(x), 0) if x.dtype.kind == "c" else zeros_like(x, bool)
+    return _treadle.not_equal(imag(x), 0) if x.dtype.kind == "c" else zeros(x.shape, bool)
 
 
 def isreal(x):
