@@ -6,7 +6,21 @@ import numpy as np
 
 from . import _treadle
 from ._creation import asarray
-from ._manipulation import axes_of, copyto, own
+from ._manipulation import (  # noqa: F401
+    axes_of,
+    axis_of,
+    broadcast_to,
+    concatenate,
+    copyto,
+    expand_dims,
+    moveaxis,
+    own,
+    ravel,
+    reshape,
+    squeeze,
+    stack,
+    swapaxes,
+)
 
 __all__ = [
     "allclose", "amax", "amin", "argmax", "argmin", "around", "array_equal", "array_equiv", "clip", "isclose", "round",

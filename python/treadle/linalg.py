@@ -14,7 +14,7 @@ from numpy.linalg import LinAlgError
 
 from . import _functions as _f
 from . import _treadle
-from ._creation import empty, eye, zeros
+from ._creation import arange, empty, eye, zeros
 from ._linalg_norms import cond, matrix_norm, norm, vector_norm
 from ._treadle import ndarray
 
@@ -341,7 +341,7 @@ def _lu_parts(a, function):
     """The diagonal of U and the sign of the row exchanges."""
     factors, pivots = _treadle._linalg_lu(_square(a, function))
     n = a.shape[-1]
-    moved = pivots != _treadle._arange(1.0, n + 1.0, 1.0, np.int64)
+    moved = pivots != arange(1, n + 1)
     sign = 1 - 2 * (_treadle.sum(moved, -1) % 2)
     return diagonal(factors), sign
 
@@ -382,7 +382,7 @@ def qr(a, mode="reduced"):
 
 def _whole(a):
     """The Hermitian matrix whose lower triangle this is."""
-    row = _treadle._arange(0.0, float(a.shape[-1]), 1.0, np.int64)
+    row = arange(a.shape[-1])
     upper = _conjugate(a).swapaxes(-1, -2)
     return _treadle.where(row[:, None] >= row[None, :], a, upper)
 
