@@ -18,7 +18,11 @@ struct Scope {
 
 class Generator {
  public:
-  Generator(std::uint64_t seed, bool plain) : random_(seed), plain_(plain) { program_.seed = seed; }
+  Generator(std::uint64_t seed, Reach reach)
+      : random_(seed), plain_(reach == Reach::plain), records_(reach >= Reach::records) {
+    program_.seed = seed;
+    program_.records = records_;
+  }
 
   Program run() {
     constexpr int kThreads[] = {32, 64, 96, 128, 33, 50, 7, 256, 1, 95};
@@ -83,6 +87,12 @@ class Generator {
       return constant(type);
     }
     if (!plain_ && type == Type::i32 && chance(20)) return extended_leaf();
+    if (records_ && chance(12)) {
+      const int member = below(3 * kRecords);
+      if (member_type(member) == type) return {Op::member, type, std::uint64_t(member), {}};
+      if (type == Type::i32)
+        return {Op::quad, type, std::uint64_t(below(4)), {expression(Type::i32, 0, false)}};
+    }
     int pick = below(10);
     if (pick == 0) return constant(type);
     if (pick == 1) return {Op::input, type, 0, {expression(Type::i32, 0, false)}};
@@ -174,6 +184,7 @@ class Generator {
 
   Stmt statement(const Scope& scope) {
     --budget_;
+    if (records_ && chance(15)) return copy(scope);
     int pick = below(100);
     if (scope.depth < 3 && budget_ > 0) {
       if (pick < 16) return branch(scope);
@@ -318,6 +329,21 @@ class Generator {
     return s;
   }
 
+  Stmt copy(const Scope& scope) {
+    Stmt s;
+    s.kind = Kind::record;
+    s.variable = below(kRecords);
+    s.amount = s.variable ^ below(2);
+    s.mode = below(kCopies);
+    if (scope.uniform && chance(30)) s.mode = static_cast<int>(Copy::exchange);
+    if (scope.masked && chance(20)) s.mode = static_cast<int>(Copy::exchanged);
+    s.width = s.mode == static_cast<int>(Copy::exchange) ? 1 + 2 * below(4) : 1 << below(5);
+    const bool makes = s.mode == static_cast<int>(Copy::make);
+    s.a = expression(makes ? record_type(s.variable) : Type::i32, makes ? 2 : 1, false);
+    s.b = expression(Type::i32, 1, false);
+    return s;
+  }
+
   Stmt leave_kernel() {
     Stmt s;
     s.kind = Kind::exit;
@@ -326,7 +352,7 @@ class Generator {
   }
 
   std::mt19937_64 random_;
-  bool plain_;
+  bool plain_, records_;
   Program program_;
   int budget_ = 0;
   std::vector<int> counters_;
@@ -334,6 +360,6 @@ class Generator {
 
 }  // namespace
 
-Program generate(std::uint64_t seed, bool plain) { return Generator(seed, plain).run(); }
+Program generate(std::uint64_t seed, Reach reach) { return Generator(seed, reach).run(); }
 
 }  // namespace td::differential

@@ -182,6 +182,13 @@ bool compare(Op op, T x, T y) {
 // A slot may still hold a wider number of an earlier exchange.
 uint64_t narrowed(Type type, uint64_t bits) { return is_wide(type) ? bits : bits & 0xffffffff; }
 
+// What to_bits() of the text makes of a number: one NaN.
+uint64_t settled(Type type, uint64_t bits) {
+  if (type == Type::f32 && std::isnan(from_bits<float>(bits))) return 0x7fffffff;
+  if (type == Type::f64 && std::isnan(from_bits<double>(bits))) return 0x7fffffffffffffff;
+  return bits;
+}
+
 uint64_t input_value(Type type, uint64_t word) {
   auto small = static_cast<std::int32_t>(word >> 40);
   if (type == Type::f32)
@@ -205,6 +212,24 @@ T called(uint64_t function, T x, T y, int choice) {
   return y;
 }
 
+struct Record {
+  uint64_t value = 0;
+  std::int32_t index = 0;
+  std::int16_t small = 0;
+};
+
+bool better(Type type, const Record& r, const Record& s) {
+  return with_type(type, [&]<class T>(T) {
+    T x = from_bits<T>(r.value), y = from_bits<T>(s.value);
+    return x > y || (x == y && r.index < s.index);
+  });
+}
+
+// What a thread keeps of structures.
+struct Records {
+  Record own[kRecords], array[kRecords / 2][4], memory[kRecords / 2];
+};
+
 enum class Flow : std::uint8_t { running, left, next, exited };
 
 // The threads of one block.
@@ -221,6 +246,8 @@ class Block {
     for (int t = 0; t < threads_; ++t)
       for (int i = 0; i < kSlots; ++i) slot(t, i) = first_content(place(program_, index_, t, i));
     shared_.assign(n, 0);
+    records_.resize(n);
+    for (auto& others : others_) others.resize(n);
     flow_.assign(n, Flow::running);
   }
 
@@ -233,6 +260,7 @@ class Block {
       for (uint32_t word : slots) folded = folded * 31 + word;
     for (int t = 0; t < threads_; ++t) {
       results.insert(results.end(), variables_[t].begin(), variables_[t].end());
+      for (int i = 0; i < program_.members(); ++i) results.push_back(member(t, i));
       results.push_back(flow_[t] == Flow::exited ? 0 : folded);
     }
   }
@@ -269,6 +297,12 @@ class Block {
         at &= 4 * kInputs - 1;
         return to_bits(std::int32_t{static_cast<std::int16_t>(input_[at / 4] >> (16 * (at % 4)))});
       }
+      case Op::quad: {
+        std::size_t at = whole(e.args[0], t) & (kInputs / 2 - 1);
+        return input_[2 * at + e.value / 2] >> (32 * (e.value % 2)) & 0xffffffff;
+      }
+      case Op::member:
+        return member(t, static_cast<int>(e.value));
       case Op::position: {
         const int x = program_.shape[0], y = program_.shape[1];
         return to_bits(e.value == 0 ? t % x : e.value == 1 ? t / x % y : t / (x * y));
@@ -322,6 +356,11 @@ class Block {
       return to_bits(real_operation(e.op, part[0], part[1], part[2]));
     else
       return to_bits(whole_operation(e.op, part[0], part[1], part[2]));
+  }
+
+  uint64_t member(int t, int i) {
+    const Record& r = records_[t].own[i / 3];
+    return i % 3 == 0 ? r.value : to_bits(i % 3 == 1 ? r.index : std::int32_t{r.small});
   }
 
   uint32_t& slot(int t, int i) { return memory_[static_cast<std::size_t>(t * kSlots + i)]; }
@@ -402,13 +441,16 @@ class Block {
         }
         break;
       case Kind::exchange:
-        for (int t : live) shared_[t] = eval(s.a, t);
+        for (int t : live) shared_[t] = settled(s.a.type, eval(s.a, t));
         for (int t : live)
           variables_[t][s.variable] =
               narrowed(program_.variables[s.variable], shared_[(t * s.mode + s.amount) % threads_]);
         break;
       case Kind::count:
         count(s, live);
+        break;
+      case Kind::record:
+        copy(s, live);
         break;
       case Kind::atomic:
         for (int t : live)
@@ -503,6 +545,61 @@ class Block {
     for (int t : live) variables_[t][s.variable] = to_bits(by_mode[s.mode]);
   }
 
+  void copy(const Stmt& s, const Group& live) {
+    if (Copy(s.mode) == Copy::exchange) {
+      auto& others = others_[s.variable / 2];
+      for (int t : live) others[t] = records_[t].own[s.amount];
+      for (int t : live) records_[t].own[s.variable] = others[(t * s.width + 5) % threads_];
+    } else if (Copy(s.mode) == Copy::exchanged) {
+      std::vector<Record> held(static_cast<std::size_t>(threads_ + 32));
+      std::vector<char> here(held.size());
+      for (int t : live) {
+        held[t] = records_[t].own[s.amount];
+        here[t] = 1;
+      }
+      for (int t : live)
+        keep_better(s.variable, t, held[here[t ^ s.width] ? t ^ s.width : t]);
+    } else {
+      for (int t : live) copy_alone(s, t);
+    }
+  }
+
+  void keep_better(int record, int t, const Record& other) {
+    Record& mine = records_[t].own[record];
+    if (!better(record_type(record), mine, other)) mine = other;
+  }
+
+  void copy_alone(const Stmt& s, int t) {
+    Records& all = records_[t];
+    Record& mine = all.own[s.variable];
+    const int kind = s.variable / 2;
+    switch (Copy(s.mode)) {
+      case Copy::make: {
+        const int index = whole(s.b, t);
+        mine = {eval(s.a, t), index, static_cast<std::int16_t>(index ^ 0x5a5a)};
+        break;
+      }
+      case Copy::whole:
+        mine = all.own[s.amount];
+        break;
+      case Copy::better:
+        keep_better(s.variable, t, all.own[s.amount]);
+        break;
+      case Copy::put:
+        all.array[kind][whole(s.a, t) & 3] = mine;
+        break;
+      case Copy::get:
+        mine = all.array[kind][whole(s.a, t) & 3];
+        break;
+      case Copy::store:
+        all.memory[kind] = mine;
+        break;
+      default:
+        mine = all.memory[kind];
+        break;
+    }
+  }
+
   static void update(int mode, uint32_t& slot, uint32_t word) {
     const uint32_t by_mode[kAtomicModes] = {slot + word, std::min(slot, word), std::max(slot, word),
                                             slot & word, slot | word,          slot ^ word};
@@ -516,6 +613,8 @@ class Block {
   std::vector<std::vector<uint32_t>> local_;
   std::vector<uint32_t> memory_;  // kSlots of each thread
   std::vector<uint64_t> shared_;
+  std::vector<Records> records_;
+  std::vector<Record> others_[kRecords / 2];  // shared memory's
   std::vector<Flow> flow_;
   uint32_t accumulators_[kAtomicModes][kSlots] = {};
 };

@@ -34,6 +34,7 @@ class Printer {
             "  shared[thread] = 0;\n";
     for (std::size_t i = 0; i < program_.variables.size(); ++i)
       out_ << "  " << name_of(program_.variables[i]) << " v" << i << " = 0;\n";
+    if (program_.records) declare_records();
     out_ << "  __syncthreads();\n";
     statements(program_.body, 1, 0);
     out_ << "  __syncthreads();\n"
@@ -47,13 +48,78 @@ class Printer {
  private:
   std::string indent(int depth) { return std::string(static_cast<std::size_t>(2 * depth), ' '); }
 
+  void declare_records() {
+    out_ << "  const int one = block * threads + thread;\n";
+    for (int i = 0; i < kRecords; ++i)
+      out_ << "  Record<" << name_of(record_type(i)) << "> r" << i << " = {0, 0, 0};\n";
+    for (int i = 0; i < kRecords / 2; ++i) {
+      std::string type = std::string("Record<") + name_of(kRecordTypes[i]) + ">";
+      out_ << "  " << type << " array" << i << "[4];\n"
+           << "  __shared__ " << type << " others" << i << "[256];\n"
+           << "  " << type << "* kept" << i << " = (" << type << "*)kept_records + 512 * " << i
+           << " + one;\n"
+           << "  for (int i = 0; i < 4; ++i) array" << i << "[i] = r" << 2 * i << ";\n"
+           << "  *kept" << i << " = r" << 2 * i << ";\n"
+           << "  others" << i << "[thread] = r" << 2 * i << ";\n";
+    }
+  }
+
+  static std::string member(int number) {
+    constexpr const char* kMembers[] = {".value", ".index", ".small"};
+    return "r" + std::to_string(number / 3) + kMembers[number % 3];
+  }
+
+  void copy(const Stmt& s, const std::string& in, const std::string& mask) {
+    const std::string kind = std::to_string(s.variable / 2), r = "r" + std::to_string(s.variable),
+                      other = "r" + std::to_string(s.amount);
+    const std::string element = "array" + kind + "[(" + text(s.a) + ") & 3]";
+    switch (Copy(s.mode)) {
+      case Copy::make:
+        out_ << in << "fill(" << r << ", " << text(s.a) << ", " << text(s.b) << ");\n";
+        break;
+      case Copy::whole:
+        out_ << in << r << " = " << other << ";\n";
+        break;
+      case Copy::better:
+        out_ << in << r << " = better(" << r << ", " << other << ");\n";
+        break;
+      case Copy::put:
+        out_ << in << element << " = " << r << ";\n";
+        break;
+      case Copy::get:
+        out_ << in << r << " = " << element << ";\n";
+        break;
+      case Copy::store:
+        out_ << in << "*kept" << kind << " = " << r << ";\n";
+        break;
+      case Copy::load:
+        out_ << in << r << " = *kept" << kind << ";\n";
+        break;
+      case Copy::exchange:
+        out_ << in << "others" << kind << "[thread] = " << other << ";\n"
+             << in << "__syncthreads();\n"
+             << in << r << " = others" << kind << "[(thread * " << s.width << " + 5) % threads];\n"
+             << in << "__syncthreads();\n";
+        break;
+      case Copy::exchanged:
+        out_ << in << r << " = better(" << r << ", of_lane(" << mask << ", lane, " << other << ", "
+             << s.width << "));\n";
+        break;
+    }
+  }
+
   void results(const char* folded, int depth) {
     int count = program_.results();
     out_ << indent(depth) << "unsigned long long* mine = out + (block * threads + thread) * "
          << count << ";\n";
     for (int i = 0; i + 1 < count; ++i)
-      out_ << indent(depth) << "mine[" << i << "] = to_bits(v" << i << ");\n";
+      out_ << indent(depth) << "mine[" << i << "] = to_bits(" << name_of_result(i) << ");\n";
     out_ << indent(depth) << "mine[" << count - 1 << "] = " << folded << ";\n";
+  }
+
+  std::string name_of_result(int i) const {
+    const int variables = static_cast<int>(program_.variables.size());
+    return i < variables ? "v" + std::to_string(i) : member(i - variables);
   }
 
   void statements(const std::vector<Stmt>& list, int depth, int mask) {
@@ -115,6 +181,9 @@ class Printer {
       case Kind::atomic:
         out_ << in << "atomic" << kAtomics[s.mode] << "(&accumulators[" << s.mode << "][("
              << text(s.a) << ") & 7], " << text(s.b) << ");\n";
+        break;
+      case Kind::record:
+        copy(s, in, m);
         break;
       case Kind::exit:
         out_ << in << "{\n"
@@ -233,6 +302,11 @@ class Printer {
       case Op::bytes:
         return e.value == 0 ? "(int)((const unsigned char*)in)[(" + text(e.args[0]) + ") & 8191]"
                             : "(int)((const short*)in)[(" + text(e.args[0]) + ") & 4095]";
+      case Op::quad:
+        return std::string("((const int4*)in)[(") + text(e.args[0]) + ") & 511]." +
+               "xyzw"[e.value];
+      case Op::member:
+        return (e.type == Type::i32 ? "(int)" : "") + member(static_cast<int>(e.value));
       case Op::position:
         return std::string("(int)threadIdx.") + "xyz"[e.value];
       case Op::narrow:
@@ -349,7 +423,7 @@ CALLED(float)
 CALLED(double)
 )";
 
-// Input and output, as words of 64 bits.
+// Input and output, as words of 64 bits. The bits of a NaN are nobody's promise: all are one.
 const char* const kWords = R"(
 template <class T> D T input(u64 word) { return (T)word; }
 template <> __device__ inline float input<float>(u64 word) {
@@ -362,14 +436,35 @@ D u64 to_bits(int x) { return (u32)x; }
 D u64 to_bits(u32 x) { return x; }
 D u64 to_bits(i64 x) { return (u64)x; }
 D u64 to_bits(u64 x) { return x; }
-D u64 to_bits(float x) { return (u32)__float_as_int(x); }
-D u64 to_bits(double x) { return (u64)__double_as_longlong(x); }
+D u64 to_bits(float x) { return x != x ? 0x7fffffff : (u32)__float_as_int(x); }
+D u64 to_bits(double x) { return x != x ? 0x7fffffffffffffff : (u64)__double_as_longlong(x); }
 D void from_bits(int& x, u64 bits) { x = (int)bits; }
 D void from_bits(u32& x, u64 bits) { x = (u32)bits; }
 D void from_bits(i64& x, u64 bits) { x = (i64)bits; }
 D void from_bits(u64& x, u64 bits) { x = bits; }
 D void from_bits(float& x, u64 bits) { x = __int_as_float((int)bits); }
 D void from_bits(double& x, u64 bits) { x = __longlong_as_double((i64)bits); }
+)";
+
+// Structures with a gap at their end. A place in global memory is 16 bytes, whatever its record.
+const char* const kRecordText = R"(
+template <class T> struct Record { T value; int index; short small; };
+static __device__ uint4 kept_records[3 * 512];
+template <class T> D void fill(Record<T>& r, T value, int index) {
+  r.value = value;
+  r.index = index;
+  r.small = (short)(index ^ 0x5a5a);
+}
+template <class T> static __device__ __noinline__ Record<T> better(Record<T> r, Record<T> s) {
+  return r.value > s.value || (r.value == s.value && r.index < s.index) ? r : s;
+}
+template <class T> D Record<T> of_lane(u32 mask, int lane, Record<T> r, int across) {
+  Record<T> got;
+  got.value = __shfl_xor_sync(mask, r.value, across);
+  got.index = __shfl_xor_sync(mask, r.index, across);
+  got.small = (short)__shfl_xor_sync(mask, (int)r.small, across);
+  return mask >> (lane ^ across) & 1 ? got : r;
+}
 )";
 
 // Shuffles and votes of the lanes of a mask.
@@ -410,6 +505,8 @@ std::string print(const Program& program, const std::string& name) {
   return Printer(program).run(name);
 }
 
-std::string preamble() { return std::string(kOperations) + kCalls + kWords + kCollectives; }
+std::string preamble() {
+  return std::string(kOperations) + kCalls + kWords + kRecordText + kCollectives;
+}
 
 }  // namespace td::differential

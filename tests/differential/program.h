@@ -31,6 +31,8 @@ enum class Op : std::uint8_t {
   local,     // args: index (i32); an element of the thread's array, i32
   global,    // args: index (i32); an element of the thread's slots in global memory, i32
   bytes,     // args: index (i32); i32 of a byte of the input, or of 16 bits with sign (value: 1)
+  quad,      // args: index (i32); i32: component `value` of an int4 of the input
+  member,    // value: 3 * record + member; the first has the record's type, the others are i32
   position,  // i32: threadIdx.x, y or z by value
   thread,
   lane,
@@ -94,7 +96,22 @@ enum class Kind : std::uint8_t {
   count,         // variable (i32) = __syncthreads_count/and/or(a), by `mode`
   atomic,        // accumulator[mode][a & 7] op= b (u32)
   exit,          // if (a) write the results and return
+  record,        // a copy of a whole structure, by `mode`, of record `variable`
 };
+
+// What a statement does with record r, s being record `amount` of the same type.
+enum class Copy : std::uint8_t {
+  make,       // r = {a, b, the low 16 bits of b turned}
+  whole,      // r = s
+  better,     // r = the better of r and s, in a function that takes and returns structures
+  put,        // the thread's array[a & 3] = r
+  get,        // r = the thread's array[a & 3]
+  store,      // the thread's place in global memory = r
+  load,       // r = the thread's place in global memory
+  exchange,   // r = another thread's s, through shared memory
+  exchanged,  // r = the better of r and that of lane ^ width, member by member
+};
+inline constexpr int kCopies = 7;  // those that any thread may do alone
 
 struct Stmt {
   Kind kind = Kind::assign;
@@ -114,20 +131,38 @@ inline constexpr int kAtomicModes = 6;  // add, min, max, and, or, xor
 inline constexpr int kFunctions = 3;
 inline constexpr int kSlots = 8;  // of the local array, of each accumulator, of a thread in memory
 inline constexpr int kInputs = 1024;
+// Structures {value, int index, short small}: two of each type of value, all with a gap.
+inline constexpr Type kRecordTypes[] = {Type::f64, Type::i32, Type::u64};
+inline constexpr int kRecords = 6;
+inline Type record_type(int record) { return kRecordTypes[record / 2]; }
+inline Type member_type(int member) { return member % 3 ? Type::i32 : record_type(member / 3); }
 
 struct Program {
   std::uint64_t seed = 0;
   int threads = 32, blocks = 2, parameter = 0;
   int shape[3] = {32, 1, 1};  // of the block: `threads` in all
   bool by_slot = false;       // global memory holds slot after slot instead of thread after thread
+  bool records = false;
   std::vector<Type> variables;
   std::vector<Stmt> body;
-  // Variables, then one word that folds the accumulators (0 for threads that left early).
-  int results() const { return static_cast<int>(variables.size()) + 1; }
+  int members() const { return records ? 3 * kRecords : 0; }
+  // Variables, members of records, then one word that folds the accumulators (0 for threads that
+  // left early).
+  int results() const { return static_cast<int>(variables.size()) + members() + 1; }
+  Type result_type(std::size_t i) const {
+    if (i < variables.size()) return variables[i];
+    auto member = static_cast<int>(i - variables.size());
+    return member < members() ? member_type(member) : Type::u64;
+  }
 };
 
-// `plain`: without calls, narrow integers, global memory, and blocks of more than one dimension.
-Program generate(std::uint64_t seed, bool plain = false);
+// What programs are made of. Seeds keep their programs: what is new is a new reach.
+enum class Reach : std::uint8_t {
+  plain,
+  calls,    // and calls, narrow integers, global memory, and blocks of more dimensions
+  records,  // and structures with gaps, and vectors
+};
+Program generate(std::uint64_t seed, Reach reach = Reach::records);
 // The kernel `name` and, once for a text, the helpers that all of them use.
 std::string print(const Program& program, const std::string& name);
 std::string preamble();
