@@ -51,6 +51,12 @@ class Device {
   // Major, minor.
   std::pair<int, int> compute_capability() const;
   MemoryInfo memory() const;
+  // CUlimit, by number: 0 the bytes of stack of a thread, 1 of printf's buffer, 2 of the heap that
+  // kernels allocate from. set_limit may round up; what kernels need that recurse is not known when
+  // they are compiled: give them more stack here. Errors: DriverError
+  // (CUDA_ERROR_UNSUPPORTED_LIMIT, CUDA_ERROR_INVALID_VALUE).
+  std::size_t limit(int cuda_limit) const;
+  void set_limit(int cuda_limit, std::size_t value) const;
   // Waits for all work of the device; reports faults of kernels that ran. Pending array operations
   // run first.
   void synchronize() const;

@@ -82,6 +82,16 @@ void bind_device(nb::module_& m) {
       .def("reset", [](const Device& d) { without_gil([&] { d.reset(); }); })
       .def("attribute", [](const Device& d,
                            int number) { return without_gil([&] { return d.attribute(number); }); })
+      .def(
+          "limit",
+          [](const Device& d, int limit) { return without_gil([&] { return d.limit(limit); }); },
+          nb::arg("limit"))
+      .def(
+          "set_limit",
+          [](const Device& d, int limit, std::size_t value) {
+            without_gil([&] { d.set_limit(limit, value); });
+          },
+          nb::arg("limit"), nb::arg("value"))
       .def_prop_ro("id", &Device::ordinal)
       .def_prop_ro("name", &Device::name)
       .def_prop_ro("description",

@@ -56,6 +56,18 @@ MemoryInfo Device::memory() const {
   return info;
 }
 
+std::size_t Device::limit(int cuda_limit) const {
+  std::size_t value = 0;
+  state_->make_current();
+  TD_CALL(*state_, cuCtxGetLimit, &value, cuda_limit);
+  return value;
+}
+
+void Device::set_limit(int cuda_limit, std::size_t value) const {
+  state_->make_current();
+  TD_CALL(*state_, cuCtxSetLimit, cuda_limit, value);
+}
+
 void Device::synchronize() const {
   driver::flush_pending(*state_);
   state_->make_current();

@@ -38,6 +38,13 @@ bool is_nan(Type type, std::uint64_t bits) {
   return type == Type::f64 && (bits & ~(1ull << 63)) > 0x7ff0000000000000;
 }
 
+// Programs recurse with all their arrays on the stack: a GPU gives a thread 1 KiB of it, and does
+// not say when it is short.
+void give_stack() {
+  constexpr int kStackBytes = 0;  // CUlimit
+  Device::current().set_limit(kStackBytes, 16384);
+}
+
 std::vector<std::uint64_t> on_device(const Program& program, const Kernel& kernel) {
   auto words = static_cast<std::size_t>(program.blocks * program.threads * program.results());
   Array in = test::on_device(input());
@@ -59,6 +66,7 @@ std::optional<std::string> difference(const Program& program, const Kernel& kern
     got = on_device(program, kernel);
   } catch (const Error& error) {
     Device::current().reset();
+    give_stack();
     return error.what();
   }
   auto count = static_cast<std::size_t>(program.results());
@@ -129,6 +137,7 @@ constexpr std::uint64_t kBatch = 8;  // programs of one compilation
 
 TEST(Differential, RandomProgramsGiveTheInterpretersBits) {
   if (!test::device_here()) GTEST_SKIP();
+  give_stack();
   const std::uint64_t first = setting("TREADLE_DIFFERENTIAL_SEED", 1);
   const std::uint64_t count = setting("TREADLE_DIFFERENTIAL_PROGRAMS", 24);
   int differing = 0;
@@ -155,6 +164,7 @@ TEST(Differential, RandomProgramsGiveTheInterpretersBits) {
 // Programs that once gave wrong results.
 TEST(Differential, ProgramsThatFailedBefore) {
   if (!test::device_here()) GTEST_SKIP();
+  give_stack();
   for (auto [seed, reach] :
        {std::pair{508, Reach::plain}, {2029, Reach::plain}, {300496, Reach::calls}}) {
     Program program = generate(static_cast<std::uint64_t>(seed), reach);

@@ -557,8 +557,7 @@ class Block {
         held[t] = records_[t].own[s.amount];
         here[t] = 1;
       }
-      for (int t : live)
-        keep_better(s.variable, t, held[here[t ^ s.width] ? t ^ s.width : t]);
+      for (int t : live) keep_better(s.variable, t, held[here[t ^ s.width] ? t ^ s.width : t]);
     } else {
       for (int t : live) copy_alone(s, t);
     }

@@ -303,8 +303,7 @@ class Printer {
         return e.value == 0 ? "(int)((const unsigned char*)in)[(" + text(e.args[0]) + ") & 8191]"
                             : "(int)((const short*)in)[(" + text(e.args[0]) + ") & 4095]";
       case Op::quad:
-        return std::string("((const int4*)in)[(") + text(e.args[0]) + ") & 511]." +
-               "xyzw"[e.value];
+        return std::string("((const int4*)in)[(") + text(e.args[0]) + ") & 511]." + "xyzw"[e.value];
       case Op::member:
         return (e.type == Type::i32 ? "(int)" : "") + member(static_cast<int>(e.value));
       case Op::position:
