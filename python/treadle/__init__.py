@@ -20,6 +20,9 @@ from ._array_api import *  # noqa: E402
 from ._creation import *  # noqa: E402
 from ._elementwise import *  # noqa: E402
 from ._functions import *  # noqa: E402
+from ._histograms import *  # noqa: E402
+from ._index_tricks import *  # noqa: E402
+from ._indexing import *  # noqa: E402
 from ._manipulation import *  # noqa: E402
 from ._products import *  # noqa: E402
 from ._scans import *  # noqa: E402

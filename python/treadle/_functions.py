@@ -36,9 +36,11 @@ argmax, argmin = _treadle.argmax, _treadle.argmin
 
 
 def where(condition, *choices):
-    """``x`` where the condition holds, else ``y``."""
+    """``x`` where the condition holds, else ``y``; of a condition alone, its ``nonzero``."""
+    if not choices:
+        return tuple(_treadle._nonzero(_own(condition, "where")))
     if len(choices) != 2:
-        raise NotImplementedError("where(condition) alone is not supported yet; give x and y")
+        raise ValueError("either both or neither of x and y should be given")
     return _treadle.where(condition, *choices)
 
 

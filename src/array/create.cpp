@@ -1,5 +1,6 @@
 // Arrays from nothing. Constant arrays are pending copies of a scalar, so that an expression that
 // uses one fuses it.
+#include <algorithm>
 #include <cmath>
 
 #include "array/operations.h"
@@ -55,7 +56,13 @@ Array sequence(std::int64_t start, std::int64_t step, std::int64_t count, DType 
   if (kind == 'f' || kind == 'c')
     return sequence(static_cast<double>(start), static_cast<double>(step), count, dtype);
   Array result = empty({count}, dtype);
-  if (count > 0) fuse::launch_arange(result, 0, 0, start, step);
+  if (count == 0) return result;
+  fuse::launch_arange(result, 0, 0, start, step);
+  std::int64_t last = 0;
+  if (dtype == DType::int64 && !__builtin_mul_overflow(step, count - 1, &last) &&
+      !__builtin_add_overflow(start, last, &last))
+    array::view_of(result).storage->know_range(
+        {dtype, std::min(start, last), std::max(start, last), true});
   return result;
 }
 

@@ -36,7 +36,7 @@ View counters(const Array& x, std::int64_t bins, const Array& weights) {
 
 Array bincount(const Array& x, const Array& weights, std::int64_t minlength) {
   char kind = info(x.dtype()).kind;
-  if ((kind != 'i' && kind != 'u' && kind != 'b') || x.dtype() == DType::uint64)
+  if (kind != 'i' && kind != 'u' && kind != 'b')
     throw TypeError(cat("Cannot cast array data from dtype('", info(x.dtype()).numpy,
                         "') to dtype('int64') according to the rule 'safe'"));
   if (x.ndim() != 1)

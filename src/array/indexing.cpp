@@ -227,9 +227,9 @@ namespace {
 Array integer_indices(const Array& indices) {
   char kind = info(indices.dtype()).kind;
   if (kind == 'b') return indices.astype(DType::int64);
-  if (kind != 'i' && (kind != 'u' || indices.dtype() == DType::uint64))
+  if (kind != 'i' && kind != 'u')
     throw TypeError(cat("Cannot cast array data from dtype('", info(indices.dtype()).numpy,
-                        "') to dtype('int64') according to the rule 'safe'"));
+                        "') to dtype('int64') according to the rule 'same_kind'"));
   return indices;
 }
 
@@ -311,7 +311,7 @@ Array nonzero(const Array& x) {
   if (scan.total > 0) {
     fuse::launch_nonzero(scan, x.shape(), out);
     std::int64_t longest = *std::max_element(x.shape().begin(), x.shape().end());
-    out.storage->know_range({DType::int64, 0, longest - 1});
+    out.storage->know_range({DType::int64, 0, longest - 1, false});
   }
   return make_array(std::move(out));
 }

@@ -250,11 +250,11 @@ IndexRange index_range(const Array& x) {
   array::Recording recording(*v.storage->device());
   bool whole = array::is_whole(v);
   const auto& known = v.storage->range();
-  if (whole && known && known->dtype == v.dtype) return {known->low, known->high};
+  if (whole && known && known->exact && known->dtype == v.dtype) return {known->low, known->high};
   Array packed = x.c_contiguous() || x.f_contiguous() ? x : array::packed(x);
   packed.flush();
   IndexRange range = fuse::find_range(view_of(packed), x.size());
-  if (whole) v.storage->know_range({v.dtype, range.low, range.high});
+  if (whole) v.storage->know_range({v.dtype, range.low, range.high, true});
   return range;
 }
 
@@ -262,7 +262,7 @@ Array indices_from_host(const std::int64_t* host, const Shape& shape) {
   Array result =
       from_host(host, shape, array::contiguous_strides(shape, sizeof *host), DType::int64);
   auto [low, high] = std::minmax_element(host, host + result.size());
-  if (result.size() > 0) view_of(result).storage->know_range({DType::int64, *low, *high});
+  if (result.size() > 0) view_of(result).storage->know_range({DType::int64, *low, *high, true});
   return result;
 }
 

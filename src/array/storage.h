@@ -38,6 +38,7 @@ class Storage {
   struct KnownRange {
     DType dtype;
     std::int64_t low, high;
+    bool exact;  // both occur
   };
   void know_range(KnownRange range) {
     if (!exposed_) range_ = range;
