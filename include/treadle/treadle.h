@@ -6,6 +6,7 @@
 #include "treadle/device.h"
 #include "treadle/dtype.h"
 #include "treadle/error.h"
+#include "treadle/fft.h"
 #include "treadle/kernel.h"
 #include "treadle/linalg.h"
 #include "treadle/texture.h"

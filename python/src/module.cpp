@@ -26,6 +26,7 @@ NB_MODULE(_treadle, m) {
   bind_indexing(m);
   bind_kernel(m);
   bind_user_kernel(m);
+  bind_fft(m);
   bind_linalg(m);
   bind_random(m);
   bind_diagnose(m);

@@ -49,7 +49,7 @@ newaxis = None
 __array_api_version__ = _array_api.VERSION
 pi, e, inf, nan, euler_gamma = _np.pi, _np.e, _np.inf, _np.nan, _np.euler_gamma
 
-_LAZY = ("cuda", "linalg", "random", "config", "tour")
+_LAZY = ("cuda", "fft", "linalg", "random", "config", "tour")
 
 
 def __getattr__(name):

@@ -66,6 +66,8 @@ const Row kLibraryRows[] = {
 #include "blas_api.def"
 #define TD_SOLVER_API(symbol, since, params) {#symbol, since, address_of(&td_soft_##symbol)},
 #include "solver_api.def"
+#define TD_FFT_API(symbol, since, params) {#symbol, since, address_of(&td_soft_##symbol)},
+#include "fft_api.def"
 };
 
 template <class Rows>

@@ -4,6 +4,7 @@
 
 #include "base/blas_abi.h"
 #include "base/cuda_abi.h"
+#include "base/fft_abi.h"
 #include "base/solver_abi.h"
 
 extern "C" {
@@ -13,5 +14,7 @@ extern "C" {
 #include "blas_api.def"
 #define TD_SOLVER_API(symbol, since, params) cusolverStatus_t td_soft_##symbol params;
 #include "solver_api.def"
+#define TD_FFT_API(symbol, since, params) cufftResult td_soft_##symbol params;
+#include "fft_api.def"
 const char* td_soft_last_fault();
 }
