@@ -18,18 +18,30 @@ from . import _array as _array  # noqa: E402  (gives ndarray its Python methods)
 from . import _array_api, _ufunc  # noqa: E402
 from ._array_api import *  # noqa: E402
 from ._creation import *  # noqa: E402
+from ._einsum import *  # noqa: E402
 from ._elementwise import *  # noqa: E402
+from ._files import *  # noqa: E402
 from ._functions import *  # noqa: E402
 from ._histograms import *  # noqa: E402
 from ._index_tricks import *  # noqa: E402
 from ._indexing import *  # noqa: E402
 from ._manipulation import *  # noqa: E402
+from ._padding import *  # noqa: E402
+from ._printing import (  # noqa: E402
+    array2string,
+    array_repr,
+    array_str,
+    get_printoptions,
+    printoptions,
+    set_printoptions,
+)
 from ._products import *  # noqa: E402
 from ._scans import *  # noqa: E402
 from ._sets import *  # noqa: E402
 from ._sorting import *  # noqa: E402
 from ._treadle import RawKernel, RawModule, __version__, ndarray  # noqa: E402
 from ._user_kernels import *  # noqa: E402
+from ._windows import *  # noqa: E402
 from .errors import CompileError, CUDAError, InternalError, OutOfMemoryError  # noqa: E402
 
 # Every operation and reduction of the tables; a function of _functions.py of the same name knows more and stays.

@@ -110,7 +110,9 @@ def fix(x, out=None):
 def spacing(x, /, out=None):
     """The distance to the next number that is larger in magnitude, with the sign of ``x``."""
     x = _floating(x, "spacing")
-    far = _treadle.copysign(_treadle.full((), np.inf, x.dtype), x)
+    far = _treadle.full((), np.inf, x.dtype)
+    if x.dtype != np.float16:  # NumPy's of float16 always goes up
+        far = _treadle.copysign(far, x)
     distance = _treadle.nextafter(x, far) - x
     return _where_out(_treadle.where(_treadle.isinf(x), np.nan, distance), out)
 

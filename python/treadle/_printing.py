@@ -4,6 +4,12 @@ import numpy as np
 
 from ._creation import asnumpy
 
+get_printoptions, printoptions, set_printoptions = (
+    np.get_printoptions,
+    np.printoptions,
+    np.set_printoptions,
+)
+
 
 def _head_and_tail(a):
     """``a`` on the host; of a long axis only the ends and one element between, which NumPy prints as dots."""
@@ -45,14 +51,23 @@ def _body(a, prefix, suffix=""):
     )
 
 
-def array_repr(a):
+def array2string(a, *args, **kwargs):
+    """As ``numpy.array2string`` of a host copy."""
+    return np.array2string(asnumpy(a), *args, **kwargs)
+
+
+def array_repr(a, max_line_width=None, precision=None, suppress_small=None):
     """``array([1., 2.], dtype=float32, device='soft:0')``."""
+    if (max_line_width, precision, suppress_small) != (None, None, None):
+        return np.array_repr(asnumpy(a), max_line_width, precision, suppress_small)
     body = _body(a, "array(", ", ") if a.size else f"[], shape={a.shape}"
     return f"array({body}, dtype={a.dtype.name}, device='{a.device.name}')"
 
 
-def array_str(a):
+def array_str(a, max_line_width=None, precision=None, suppress_small=None):
     """The values alone."""
+    if (max_line_width, precision, suppress_small) != (None, None, None):
+        return np.array_str(asnumpy(a), max_line_width, precision, suppress_small)
     if a.size <= np.get_printoptions()["threshold"]:
         return str(asnumpy(a))
     return np.array2string(_head_and_tail(a), threshold=0)

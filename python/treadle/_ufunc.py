@@ -99,8 +99,8 @@ class ufunc:
         """Operands in the dtypes of the loop that NumPy's rules choose; TypeError where ``casting`` forbids one."""
         kinds = [a.dtype if isinstance(a, (ndarray, np.generic)) else type(a) for a in args]
         wanted = None if out is None else out.dtype
-        signature = None if dtype is None else (None,) * self.nin + (np.dtype(dtype),)
-        loop = self._numpy.resolve_dtypes((*kinds, wanted), signature=signature, casting=casting)
+        fixed = {} if dtype is None else {"signature": (None,) * self.nin + (np.dtype(dtype),)}
+        loop = self._numpy.resolve_dtypes((*kinds, wanted), casting=casting, **fixed)
         return [
             a.astype(d) if isinstance(a, (ndarray, np.generic)) and a.dtype != d else a
             for a, d in zip(args, loop)

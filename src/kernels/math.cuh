@@ -194,10 +194,25 @@ TD_FN td_complex<T> td_complex_sign(td_complex<T> z) {
   return {z.re / length, z.im / length};
 }
 
+// Infinities and NaN as C99's Annex G has them.
+template <class T>
+TD_FN bool td_finite(T x) {
+  return x - x == T(0);
+}
+template <class T>
+TD_FN bool td_infinite(T x) {
+  return x == x && x - x != T(0);
+}
+
 template <class T>
 TD_FN td_complex<T> td_exp(td_complex<T> z) {
   T scale = td_exp(z.re);
   if (z.im == T(0)) return {scale, z.im};
+  if (!td_finite(z.im)) {
+    T nan = z.im - z.im;
+    if (!td_infinite(z.re)) return {nan, nan};
+    return z.re > T(0) ? td_complex<T>(z.re, nan) : td_complex<T>(T(0), T(0));
+  }
   if (scale == T(0)) return {td_copysign(T(0), td_cos(z.im)), td_copysign(T(0), td_sin(z.im))};
   return {scale * td_cos(z.im), scale * td_sin(z.im)};
 }
@@ -235,6 +250,9 @@ TD_FN td_complex<T> td_exp2(td_complex<T> z) {
 }
 template <class T>
 TD_FN td_complex<T> td_expm1(td_complex<T> z) {
+  if (z.im == T(0)) return {td_expm1(z.re), z.im};
+  if (td_infinite(z.re) && !td_finite(z.im))
+    return z.re > T(0) ? td_complex<T>(z.re, z.im - z.im) : td_complex<T>(T(-1), T(0));
   T s = td_sin(z.im / T(2));
   return {td_expm1(z.re) * td_cos(z.im) - T(2) * s * s, td_exp(z.re) * td_sin(z.im)};
 }
@@ -249,15 +267,28 @@ TD_FN td_complex<T> td_sqrt(td_complex<T> z) {
 }
 template <class T>
 TD_FN td_complex<T> td_sinh(td_complex<T> z) {
+  if (z.im == T(0)) return {td_sinh(z.re), z.im};
+  if (!td_finite(z.im) && (z.re == T(0) || td_infinite(z.re))) return {z.re, z.im - z.im};
   return {td_sinh(z.re) * td_cos(z.im), td_cosh(z.re) * td_sin(z.im)};
 }
 template <class T>
 TD_FN td_complex<T> td_cosh(td_complex<T> z) {
+  if (z.im == T(0)) return {td_cosh(z.re), td_copysign(T(1), z.re) * z.im};
+  if (!td_finite(z.im)) {
+    if (z.re == T(0)) return {z.im - z.im, T(0)};
+    if (td_infinite(z.re)) return {td_float_abs(z.re), z.im - z.im};
+  }
   return {td_cosh(z.re) * td_cos(z.im), td_sinh(z.re) * td_sin(z.im)};
 }
 template <class T>
 TD_FN td_complex<T> td_tanh(td_complex<T> z) {
   T a = td_float_abs(z.re);
+  if (z.im == T(0)) return {td_tanh(z.re), z.im};
+  if (!td_finite(z.im)) {
+    T nan = z.im - z.im;
+    if (td_infinite(z.re)) return {td_copysign(T(1), z.re), td_copysign(T(0), z.im)};
+    return {z.re == T(0) ? z.re : nan, nan};
+  }
   if (a > T(22)) {
     T e = td_exp(-a);
     return {td_copysign(T(1), z.re), T(4) * td_sin(z.im) * td_cos(z.im) * e * e};
@@ -287,18 +318,41 @@ template <class T>
 TD_FN td_complex<T> td_root_below(td_complex<T> z) {
   return td_sqrt(td_complex<T>(T(1) - z.re, -z.im));
 }
+// asinh where a part is not finite.
+template <class T>
+TD_FN td_complex<T> td_asinh_limit(td_complex<T> z) {
+  T x = td_float_abs(z.re), nan = z.re - z.re + (z.im - z.im);
+  if (td_infinite(z.re) || td_infinite(z.im)) {
+    T large = td_infinite(z.re) ? x : td_float_abs(z.im);
+    return {td_copysign(large, z.re), x == x ? td_atan2(z.im, x) : nan};
+  }
+  return {nan, z.im == T(0) ? z.im : nan};
+}
 template <class T>
 TD_FN td_complex<T> td_asin(td_complex<T> z) {
+  if (!td_finite(z.re) || !td_finite(z.im)) return td_over_i(td_asinh_limit(td_times_i(z)));
   td_complex<T> p = td_root_above(z), m = td_root_below(z);
   return {td_atan2(z.re, m.re * p.re - m.im * p.im), td_asinh(m.re * p.im - m.im * p.re)};
 }
 template <class T>
 TD_FN td_complex<T> td_acos(td_complex<T> z) {
+  if (!td_finite(z.re) || !td_finite(z.im)) {
+    T y = td_float_abs(z.im), nan = z.re - z.re + (z.im - z.im);
+    if (td_infinite(z.re) || td_infinite(z.im)) {
+      T large = td_infinite(z.im) ? y : td_float_abs(z.re);
+      return {y == y && z.re == z.re ? td_atan2(y, z.re) : nan, -td_copysign(large, z.im)};
+    }
+    return {z.re == T(0) ? td_atan2(T(1), T(0)) : nan, nan};
+  }
   td_complex<T> p = td_root_above(z), m = td_root_below(z);
   return {T(2) * td_atan2(m.re, p.re), td_asinh(p.re * m.im - p.im * m.re)};
 }
 template <class T>
 TD_FN td_complex<T> td_acosh(td_complex<T> z) {
+  if (!td_finite(z.re) || !td_finite(z.im)) {
+    td_complex<T> turned = td_acos(z);
+    return {td_float_abs(turned.im), td_copysign(turned.re, z.im)};
+  }
   td_complex<T> p = td_root_above(z), m = td_sqrt(td_complex<T>(z.re - T(1), z.im));
   return {td_asinh(m.re * p.re + m.im * p.im), T(2) * td_atan2(m.im, p.re)};
 }
@@ -309,6 +363,14 @@ TD_FN td_complex<T> td_asinh(td_complex<T> z) {
 // Odd in the real part, where the formula is exact for x >= 0.
 template <class T>
 TD_FN td_complex<T> td_atanh(td_complex<T> z) {
+  if (!td_finite(z.re) || !td_finite(z.im)) {
+    T nan = z.re - z.re + (z.im - z.im);
+    if (td_infinite(z.re) || td_infinite(z.im)) {
+      T quarter = td_atan2(T(1), T(0));
+      return {td_copysign(T(0), z.re), z.im == z.im ? td_copysign(quarter, z.im) : nan};
+    }
+    return {z.re == T(0) ? z.re : nan, nan};
+  }
   T x = td_float_abs(z.re), d = T(1) - x, y2 = z.im * z.im;
   T re = T(0.25) * td_log1p(T(4) * x / (d * d + y2));
   return {td_copysign(re, z.re), T(0.5) * td_atan2(T(2) * z.im, d * (T(1) + x) - y2)};
