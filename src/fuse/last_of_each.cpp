@@ -40,12 +40,14 @@ std::string in_range(std::size_t k, IndexMode mode) {
   }
 }
 
-std::string text(const Walk& walk, const std::vector<View>& views, IndexMode mode, bool few) {
+std::string text(const Walk& walk, const std::vector<View>& views, IndexMode mode, bool few,
+                 bool narrow) {
+  std::string place = narrow ? "unsigned" : "unsigned long long";
   std::ostringstream out;
   out << device_headers(false, false, false, false) << kText_select
       << "typedef long long td_index;\n"
          "extern \"C\" __global__ void __launch_bounds__(256) td_last(bool* wins, "
-         "unsigned long long* table, long long count, int pass";
+      << place << "* table, long long count, long long chunk, int pass";
   for (std::size_t d = 0; d < walk.dims.size(); ++d) out << ", long long d" << d;
   for (std::size_t k = 0; k < views.size(); ++k) {
     out << ", const " << cuda_name(views[k].dtype) << "* p" << k << ", long long length" << k;
@@ -61,7 +63,7 @@ std::string text(const Walk& walk, const std::vector<View>& views, IndexMode mod
   }
   out << "    return folded;\n  };\n"
       << (few ? "  td_last_pairwise(wins, count, key);\n"
-              : "  td_last_by_table(wins, table, count, pass, key);\n")
+              : "  td_last_by_table(wins, table, count, chunk, pass, key);\n")
       << "}\n";
   return out.str();
 }
@@ -81,24 +83,30 @@ Array last_of_each(const Selection& s, IndexMode mode) {
   for (std::size_t k = 0; k < axes.size(); ++k) axes[k] = static_cast<int>(k);
   Walk walk = make_walk(s.picked, axes, operands, 0, true);
   bool few = walk.count <= kFew;
+  bool narrow = walk.count < std::int64_t{1} << 32;
   std::string key = "last";
   auto put = [&](auto value) { key.push_back(static_cast<char>(value)); };
   put(few);
+  put(narrow);
   put(mode);
   put(walk.dims.size());
   for (const View& v : views) put(v.dtype);
   const LoadedKernel& loaded =
-      kernel(device, key, [&] { return text(walk, views, mode, few); }, "td_last");
+      kernel(device, key, [&] { return text(walk, views, mode, few, narrow); }, "td_last");
 
   std::int64_t keys = 1;
   for (const IndexAxis& axis : s.axes) keys *= axis.length;
   std::optional<driver::Memory> table;
-  if (!few) table.emplace(owner, static_cast<std::size_t>(keys) * sizeof(std::uint64_t), stream);
+  if (!few) table.emplace(owner, static_cast<std::size_t>(keys) * (narrow ? 4 : 8), stream);
+  std::int64_t most = 16 * resident_blocks(device);
+  std::int64_t chunk = std::max((walk.count + most - 1) / most, std::int64_t{kBlock});
+  std::int64_t blocks = (walk.count + chunk - 1) / chunk;
   for (int pass = 0; pass < (few ? 1 : 3); ++pass) {
     Arguments arguments;
     arguments.add(wins.storage->address());
     arguments.add(table ? table->address() : CUdeviceptr{0});
     arguments.add(walk.count);
+    arguments.add(chunk);
     arguments.add(pass);
     for (std::int64_t dim : walk.dims) arguments.add(dim);
     for (std::size_t k = 0; k < views.size(); ++k) {
@@ -106,7 +114,6 @@ Array last_of_each(const Selection& s, IndexMode mode) {
       arguments.add(s.axes[k].length);
       for (std::int64_t stride : walk.strides[k + 1]) arguments.add(stride);
     }
-    std::int64_t blocks = std::min((walk.count + kBlock - 1) / kBlock, 8 * resident_blocks(device));
     launch(device, stream, loaded, blocks, arguments);
   }
   return array::make_array(std::move(wins));

@@ -173,20 +173,24 @@ class SelectPrinter {
       std::string text = scalar_arguments(scalars_);
       return text.substr(0, text.size() - 2);
     }
-    std::string v = "p" + number(plan_.other) + "[" + element + "]";
+    return cast_value(element);
+  }
+
+  std::string cast_value(const std::string& v) const {
     return type(plan_.other) == moved_type() ? v : "td_cast<" + moved_type() + ">(" + v + ")";
   }
 
-  std::string update(const std::string& v) const {
+  std::string update(const std::string& element, const std::string& v) const {
     switch (job_.move) {
+      case Move::gather:
       case Move::store:
-        return "p0[at] = " + v + ";";
+        return element + " = " + v + ";";
       case Move::add:
-        return "td_update<td_scatter_add>(p0 + at, " + v + ");";
+        return "td_update<td_scatter_add>(&" + element + ", " + v + ");";
       case Move::maximum:
-        return "td_update<td_scatter_maximum>(p0 + at, " + v + ");";
+        return "td_update<td_scatter_maximum>(&" + element + ", " + v + ");";
       default:
-        return "td_update<td_scatter_minimum>(p0 + at, " + v + ");";
+        return "td_update<td_scatter_minimum>(&" + element + ", " + v + ");";
     }
   }
 
@@ -194,28 +198,37 @@ class SelectPrinter {
     bool gather = job_.move == Move::gather;
     out_ << "  const td_index first = (td_index)blockIdx.x * chunk, end = first + chunk;\n"
          << "  const td_index stop = end < n ? end : n;\n";
-    if (gather) {
-      // Four elements in flight: an index and the element behind it are two trips to memory.
-      out_ << "  const int unroll = TD_WIDTH(4);\n"
-           << "  for (td_index from = first + threadIdx.x; from < stop; from += 256 * unroll) {\n"
-           << "    " << moved_type() << " v[unroll];\n"
-           << "#pragma unroll\n    for (int u = 0; u < unroll; ++u) {\n"
-           << "    td_index i = from + u * 256;\n    i = i < stop ? i : stop - 1;\n";
-      element_place();
-      out_ << "    v[u] = p0[at];\n    }\n"
-           << "#pragma unroll\n    for (int u = 0; u < unroll; ++u) {\n"
-           << "    const td_index i = from + u * 256;\n    if (i < stop) {\n";
-      if (plan_.walk.access[plan_.other] != Access::flat)
-        out_ << split_index("i", "c", "d", plan_.walk.dims.size());
-      out_ << "    p" << plan_.other << "[" << place(plan_.other)
-           << "] = v[u];\n    }\n    }\n  }\n";
-      return;
-    }
+    if (gather) out_ << "#ifdef __TREADLE__\n";
     out_ << "  for (td_index i = first + threadIdx.x; i < stop; i += 256) {\n";
     element_place();
+    if (gather) {
+      out_ << "    p" << plan_.other << "[" << place(plan_.other) << "] = p0[at];\n  }\n#else\n";
+      gather_several();
+      out_ << "#endif\n";
+      return;
+    }
     if (plan_.wins) out_ << "    if (p" << plan_.wins << "[" << place(plan_.wins) << "]) {\n";
-    out_ << "    " << update(value(plan_.other ? place(plan_.other) : "")) << "\n";
+    out_ << "    "
+         << update("p0[at]",
+                   value(plan_.other ? "p" + number(plan_.other) + "[" + place(plan_.other) + "]"
+                                     : ""))
+         << "\n";
     out_ << (plan_.wins ? "    }\n  }\n" : "  }\n");
+  }
+
+  // Four elements in flight: an index and the element behind it are two trips to memory.
+  void gather_several() {
+    out_ << "  for (td_index from = first + threadIdx.x; from < stop; from += 256 * 4) {\n"
+         << "    " << moved_type() << " v[4];\n"
+         << "#pragma unroll\n    for (int u = 0; u < 4; ++u) {\n"
+         << "    td_index i = from + u * 256;\n    i = i < stop ? i : stop - 1;\n";
+    element_place();
+    out_ << "    v[u] = p0[at];\n    }\n"
+         << "#pragma unroll\n    for (int u = 0; u < 4; ++u) {\n"
+         << "    const td_index i = from + u * 256;\n    if (i < stop) {\n";
+    if (plan_.walk.access[plan_.other] != Access::flat)
+      out_ << split_index("i", "c", "d", plan_.walk.dims.size());
+    out_ << "    p" << plan_.other << "[" << place(plan_.other) << "] = v[u];\n    }\n    }\n  }\n";
   }
 
   void element_place() {
@@ -224,21 +237,25 @@ class SelectPrinter {
     follow_indices([&](std::size_t k) { return place(k); });
   }
 
-  std::string column(std::size_t k) const {
-    return "(" + offset(k, last()) + ") + column * s" + number(k) + "_" + number(last());
+  // `column` times the last stride of operand k: most often that is 1, which makes a line of lanes.
+  std::string along(std::size_t k) const {
+    Access access = plan_.walk.access[k];
+    if (access == Access::flat || access == Access::unit) return "column";
+    return "column * s" + number(k) + "_" + number(last());
   }
 
   void rows() {
     bool gather = job_.move == Move::gather;
     std::string width = "d" + number(last());
-    out_ << "  const int lane = threadIdx.x & 31;\n"
-         << "  const td_index pieces = (" << width << " + " << kPiece - 1 << ") / " << kPiece
+    out_ << "  const td_index pieces = (" << width << " + " << kPiece - 1 << ") / " << kPiece
          << ", total = n / " << width << " * pieces;\n"
+         << "  const int lane = threadIdx.x & 31;\n"
          << "  const td_index first = ((td_index)blockIdx.x * 8 + (td_index)(threadIdx.x >> 5)) * "
             "chunk;\n"
          << "  const td_index stop = first + chunk < total ? first + chunk : total;\n"
          << "  for (td_index t = first; t < stop; ++t) {\n"
-         << "    const td_index row = t / pieces, begin = (t - row * pieces) * " << kPiece << ";\n"
+         << "    const td_index row = pieces == 1 ? t : t / pieces, begin = (t - row * pieces) * "
+         << kPiece << ";\n"
          << "    const td_index end = begin + " << kPiece << " < " << width << " ? begin + "
          << kPiece << " : " << width << ";\n"
          << split_index("row", "c", "d", last());
@@ -246,17 +263,31 @@ class SelectPrinter {
       out_ << "    if (!p" << plan_.wins << "[" << offset(plan_.wins, last()) << "]) continue;\n";
     out_ << "    td_index at = " << offset(0, last()) << ";\n";
     follow_indices([&](std::size_t k) { return offset(k, last()); });
-    out_ << "    const td_index x_step = s0_" << last() << ";\n";
-    std::string target = gather ? "p" + number(plan_.other) + "[" + column(plan_.other) + "]" : "";
-    out_
-        << "#pragma unroll 4\n    for (td_index column = begin + lane; column < end; column += 32) "
-           "{\n";
+    out_ << "    " << (gather ? "const " : "") << type(0) << "* const x = p0 + at;\n";
+    if (plan_.other)
+      out_ << "    " << (gather ? "" : "const ") << type(plan_.other) << "* const y = p"
+           << plan_.other << " + (" << offset(plan_.other, last()) << ");\n";
+    move_row(gather);
+    out_ << "  }\n";
+  }
+
+  // Whole strips of four elements a lane first, so that a step's loads come before its stores.
+  void move_row(bool gather) {
+    std::string x = "x[" + along(0) + "]", y = plan_.other ? "y[" + along(plan_.other) + "]" : "";
+    std::string one = gather ? update(y, x) : update(x, value(y));
+    std::string strip = "const td_index column = from + u * 32 + lane; ";
+    out_ << "    td_index from = begin;\n    for (; from + 128 <= end; from += 128) {\n";
     if (gather)
-      out_ << "      " << target << " = p0[at + column * x_step];\n";
+      out_ << "      " << moved_type() << " v[4];\n#pragma unroll\n"
+           << "      for (int u = 0; u < 4; ++u) { " << strip << "v[u] = " << x << "; }\n"
+           << "#pragma unroll\n      for (int u = 0; u < 4; ++u) { " << strip << y
+           << " = v[u]; }\n";
     else
-      out_ << "      { const td_index row_at = at; const td_index at = row_at + column * x_step; "
-           << update(value(plan_.other ? column(plan_.other) : "")) << " }\n";
-    out_ << "    }\n  }\n";
+      out_ << "#pragma unroll\n      for (int u = 0; u < 4; ++u) { " << strip << one << " }\n";
+    out_
+        << "    }\n    for (; from + 32 <= end; from += 32) { const td_index column = from + lane; "
+        << one << " }\n    if (from + lane < end) { const td_index column = from + lane; " << one
+        << " }\n";
   }
 
   const Job& job_;
