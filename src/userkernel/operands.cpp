@@ -203,6 +203,7 @@ void pack(fuse::Arguments& arguments, const std::vector<Operand>& operands) {
     }
     const array::View& view = array::view_of(operand.array);
     arguments.add(view.storage->address() + static_cast<CUdeviceptr>(view.offset));
+    if (operand.output) view.storage->forget_range();
     if (operand.kind == Kind::element) continue;
     for (std::size_t d = 0; d < view.shape.size(); ++d) {
       arguments.add(view.shape[d]);

@@ -1,0 +1,103 @@
+"""Indexing and counting: on a GPU with CuPy and PyTorch beside where they are installed, on the software device with NumPy.
+
+Times are wall clock from the call to the end of the work on the device, since several of these calls wait for a length.
+"""
+
+import common
+import numpy as np
+import treadle as td
+from treadle import cuda
+
+# what: goal in seconds for 2^28 elements (2^26 for counting) on one H200
+GOALS = {"mask, half kept": 0.7e-3, "histogram, 256 bins": 0.12e-3, "bincount, 256 bins": 0.12e-3}
+
+
+def work(xp, data):
+    """Name and call of every row, for the arrays of one library."""
+    x, mask, few, places, bins, rows, table = data
+    # Of PyTorch's functions only those that are spelled as NumPy's are compared.
+    calls = {
+        "mask, half kept": lambda: x[mask],
+        "mask, 1 % kept": lambda: x[few],
+        "take, random": lambda: x[places],
+        "take, rows of 64": lambda: table[rows],
+        "assignment, random": lambda: x.__setitem__(places, 1),
+        "bincount, 256 bins": lambda: xp.bincount(bins),
+    }
+    if xp.__name__ != "torch":
+        calls |= {
+            "nonzero": lambda: xp.nonzero(mask),
+            "histogram, 256 bins": lambda: xp.histogram(x[: bins.size], 256, (0, 1)),
+        }
+    return calls
+
+
+def host_data(n):
+    rng = np.random.default_rng(1)
+    x = rng.random(n, np.float32)
+    places = rng.integers(0, n, n // 4)
+    bins = rng.integers(0, 256, n // 4, dtype=np.int32)
+    rows = rng.integers(0, n // 64, n // 256)
+    return x, x < 0.5, x < 0.01, places, bins, rows, x.reshape(-1, 64)
+
+
+def measured(xp, data, wait):
+    def waited(call):
+        def run():
+            result = call()
+            for part in result if isinstance(result, tuple) else (result,):
+                if hasattr(part, "flush"):
+                    part.flush()
+            wait()
+
+        return run
+
+    return {
+        name: common.median_seconds(waited(call), repeats=7, warm_up=2)
+        for name, call in work(xp, data).items()
+    }
+
+
+def peers(host, device):
+    """(name, times) of the libraries beside Treadle."""
+    if device.is_software:
+        yield "NumPy ", measured(np, host, lambda: None)
+        return
+    try:
+        import cupy
+
+        arrays = [cupy.asarray(a) for a in host]
+        yield "CuPy ", measured(cupy, arrays, cupy.cuda.Device().synchronize)
+    except ImportError:
+        pass
+    try:
+        import torch
+
+        arrays = [torch.from_numpy(a).cuda() for a in host]
+        yield "PyTorch ", measured(torch, arrays, torch.cuda.synchronize)
+    except ImportError:
+        pass
+
+
+def run(device):
+    n = 1 << (24 if device.is_software else 28)
+    host = host_data(n)
+    own = measured(td, [td.asarray(a) for a in host], cuda.synchronize)
+    scope = f"{n} float32 (a quarter of them counted or taken, rows: 1/4), median of 7, wall clock"
+    rows = []
+    for library, times in [("", own), *peers(host, device)]:
+        for name, seconds in times.items():
+            goal = GOALS.get(name) if not library and not device.is_software else None
+            beside = {} if not library else {"times ours": seconds / own[name]}
+            rows.append(
+                common.record(
+                    f"indexing: {library}{name}",
+                    1e3 * seconds,
+                    "ms",
+                    scope,
+                    "CPU" if library == "NumPy " else device.evidence,
+                    ("<=", 1e3 * goal) if goal else None,
+                    **beside,
+                )
+            )
+    return rows
