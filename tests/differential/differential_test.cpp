@@ -165,8 +165,10 @@ TEST(Differential, RandomProgramsGiveTheInterpretersBits) {
 TEST(Differential, ProgramsThatFailedBefore) {
   if (!test::device_here()) GTEST_SKIP();
   give_stack();
-  for (auto [seed, reach] :
-       {std::pair{508, Reach::plain}, {2029, Reach::plain}, {300496, Reach::calls}}) {
+  for (auto [seed, reach] : {std::pair{508, Reach::plain},
+                             {2029, Reach::plain},
+                             {300496, Reach::calls},
+                             {820641, Reach::records}}) {
     Program program = generate(static_cast<std::uint64_t>(seed), reach);
     if (difference(program)) report(program);
   }

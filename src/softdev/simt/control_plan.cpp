@@ -113,6 +113,16 @@ bool ControlPlan::always_follows(const BasicBlock* later, const BasicBlock* earl
   return true;
 }
 
+// No block that lanes of other ways still have to visit stands between the branch above and this
+// one. Such a block leads on to all that come after it in somebody's plan, also when the uniform
+// branch went the other way.
+bool ControlPlan::follows_its_branch(const BasicBlock* block) const {
+  const BasicBlock* above = dominators_.getNode(block)->getIDom()->getBlock();
+  for (unsigned at = position(above) + 1; at < position(block); ++at)
+    if (!dominators_.dominates(above, order_[at])) return false;
+  return true;
+}
+
 const BasicBlock* ControlPlan::inherited_owner(const BasicBlock* block) const {
   const Loop* headed = headed_loop(block);
   if (headed && shapes_.diverges(headed)) return nullptr;
@@ -130,7 +140,7 @@ const BasicBlock* ControlPlan::inherited_owner(const BasicBlock* block) const {
       shared = false;
     common = owner_.lookup(from);
   }
-  if (shared && common) return common;
+  if (shared && common && follows_its_branch(block)) return common;
   const Loop* level = headed ? headed->getParentLoop() : loops_.getLoopFor(block);
   for (auto* node = dominators_.getNode(block)->getIDom(); node; node = node->getIDom()) {
     const BasicBlock* above = node->getBlock();

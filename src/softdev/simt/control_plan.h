@@ -48,6 +48,7 @@ class ControlPlan {
   void arrange_level(const llvm::Loop* loop, const llvm::BasicBlock* start);
   void find_owners();
   const llvm::BasicBlock* inherited_owner(const llvm::BasicBlock* block) const;
+  bool follows_its_branch(const llvm::BasicBlock* block) const;
   bool always_follows(const llvm::BasicBlock* later, const llvm::BasicBlock* earlier) const;
 
   const Shapes& shapes_;
