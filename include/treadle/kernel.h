@@ -88,6 +88,10 @@ class Module {
   // Address and size of a __device__ or __constant__ variable.
   std::pair<DevicePointer, std::size_t> global(const std::string& name) const;
   std::vector<std::string> kernel_names() const;
+  // Compiles and loads for the current device now instead of at the first use.
+  void compile() const;
+  const std::string& code() const;
+  const ModuleOptions& options() const;
 
  private:
   std::shared_ptr<launch::ModuleState> state_;
@@ -102,7 +106,11 @@ class Kernel {
   const std::vector<ParamInfo>& params() const;  // compiles when needed
   // CUfunction_attribute by number.
   int attribute(int cuda_function_attribute) const;
+  void set_attribute(int cuda_function_attribute, int value) const;
   void set_max_dynamic_shared(std::size_t bytes) const;
+  const std::string& code() const;
+  const ModuleOptions& options() const;
+  void* handle() const;  // CUfunction of the current device; compiles when needed
 
   // Checks the launch shape against the device's limits (error: which limit, its value, by how much
   // it was exceeded) and every argument against the signature; launches pending work of array

@@ -2,7 +2,6 @@
 // operators.cpp.
 #include "bind.h"
 #include "index.h"
-#include "pointer.h"
 
 namespace td::python {
 namespace {
@@ -151,7 +150,6 @@ void bind_attributes(nb::class_<Array>& cls) {
       .def_prop_ro("itemsize", [](const Array& a) { return itemsize(a.dtype()); })
       .def_prop_ro("device", &Array::device)
       .def_prop_ro("flags", flags)
-      .def_prop_ro("data", [](const Array& a) { return Pointer{{address(a)}, a.nbytes()}; })
       .def_prop_ro("__cuda_array_interface__", cuda_array_interface);
 }
 
@@ -170,6 +168,7 @@ nb::object wrap(Array array) { return nb::cast(std::move(array)); }
 void bind_array(nb::module_& m) {
   nb::class_<Array> cls(m, "ndarray", nb::is_weak_referenceable());
   array_type = reinterpret_cast<PyTypeObject*>(cls.ptr());
+  bind_array_constructor(cls);
   bind_attributes(cls);
   bind_views(cls);
   bind_conversions(cls);

@@ -1,10 +1,9 @@
-// treadle.cuda.Device and its memory pool.
+// treadle.cuda.Device.
 #include <nanobind/operators.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
 #include "bind.h"
-#include "treadle/pool.h"
 
 namespace td::python {
 namespace {
@@ -54,20 +53,6 @@ std::string capability_digits(const Device& device) {
   return std::to_string(major) + std::to_string(minor);
 }
 
-void bind_pool(nb::module_& m) {
-  nb::class_<Pool>(m, "MemoryPool")
-      .def("used_bytes", [](const Pool& p) { return p.info().used; })
-      .def("free_bytes", [](const Pool& p) { return p.info().cached; })
-      .def("total_bytes", [](const Pool& p) { return p.info().used + p.info().cached; })
-      .def("get_limit", [](const Pool& p) { return p.info().limit; })
-      .def(
-          "set_limit", [](const Pool& p, std::size_t bytes) { p.set_limit(bytes); },
-          nb::arg("size"))
-      .def("free_all_blocks", [](const Pool& p) { without_gil([&] { p.free_all_blocks(); }); });
-  m.def("get_default_memory_pool",
-        [] { return without_gil([] { return Pool::of(Device::current()); }); });
-}
-
 }  // namespace
 
 void bind_device(nb::module_& m) {
@@ -108,7 +93,6 @@ void bind_device(nb::module_& m) {
       .def("__repr__", [](const Device& d) { return "<treadle.cuda.Device " + d.name() + ">"; });
   nb::setattr(cls, "__module__", nb::str("treadle.cuda"));
   m.def("devices", [] { return without_gil([] { return Device::all(); }); });
-  bind_pool(m);
 }
 
 }  // namespace td::python

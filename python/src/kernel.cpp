@@ -173,17 +173,32 @@ ModuleOptions to_options(std::vector<std::string> options, std::vector<std::stri
   return result;
 }
 
+// CuPy's choices of a compiler. The device decides here; cuComplex.h and headers are found anyway.
+void check_backend(const std::string& backend) {
+  if (backend != "nvrtc" && backend != "nvcc")
+    throw ValueError("backend must be 'nvrtc' or 'nvcc', not '" + backend + "'");
+}
+
 void make_kernel(Kernel* self, std::string code, std::string name, std::vector<std::string> options,
-                 const std::string& file_name, int first_line, bool cooperative) {
+                 const std::string& backend, bool, bool cooperative, bool,
+                 const std::string& file_name, int first_line) {
+  check_backend(backend);
   new (self) Kernel(std::move(code), std::move(name),
                     to_options(std::move(options), {}, file_name, first_line, cooperative));
 }
 
-void make_module(Module* self, std::string code, std::vector<std::string> options,
-                 std::vector<std::string> name_expressions, const std::string& file_name,
-                 int first_line, bool cooperative) {
-  new (self) Module(std::move(code), to_options(std::move(options), std::move(name_expressions),
-                                                file_name, first_line, cooperative));
+void make_module(Module* self, std::optional<std::string> code, nb::handle path,
+                 std::vector<std::string> options, const std::string& backend, bool,
+                 bool cooperative, std::optional<std::vector<std::string>> name_expressions, bool,
+                 const std::string& file_name, int first_line) {
+  check_backend(backend);
+  if (!path.is_none())
+    throw NotSupported(
+        "RawModule(path=): compiled images cannot be loaded yet; give the source as code=");
+  if (!code) throw TypeError("RawModule needs code=, the source of its kernels");
+  std::vector<std::string> expressions = name_expressions.value_or(std::vector<std::string>{});
+  new (self) Module(std::move(*code), to_options(std::move(options), std::move(expressions),
+                                                 file_name, first_line, cooperative));
 }
 
 nb::list params(const Kernel& kernel) {
@@ -205,6 +220,7 @@ nb::list params(const Kernel& kernel) {
 }
 
 // CUfunction_attribute by CuPy's names.
+constexpr int kMaxDynamicShared = 8, kCarveout = 9;
 struct KernelAttribute {
   const char* name;
   int number;
@@ -217,7 +233,8 @@ constexpr KernelAttribute kAttributes[] = {
     {"num_regs", 4},
     {"ptx_version", 5},
     {"binary_version", 6},
-    {"max_dynamic_shared_size_bytes", 8},
+    {"max_dynamic_shared_size_bytes", kMaxDynamicShared},
+    {"preferred_shared_memory_carveout", kCarveout},
 };
 
 int attribute(const Kernel& kernel, int number) {
@@ -235,22 +252,49 @@ void bind_raw_kernel(nb::module_& m) {
                                       {0, nullptr}};
   nb::class_<Kernel> cls(m, "RawKernel", nb::type_slots(slots), nb::is_weak_referenceable());
   cls.def("__init__", make_kernel, nb::arg("code"), nb::arg("name"),
-          nb::arg("options") = nb::make_tuple(), nb::kw_only(), nb::arg("file_name") = "",
-          nb::arg("first_line") = 1, nb::arg("enable_cooperative_groups") = false)
+          nb::arg("options") = nb::make_tuple(), nb::arg("backend") = "nvrtc", nb::kw_only(),
+          nb::arg("translate_cucomplex") = false, nb::arg("enable_cooperative_groups") = false,
+          nb::arg("jitify") = false, nb::arg("file_name") = "", nb::arg("first_line") = 1)
+      .def_prop_ro("code", [](const Kernel& k) { return k.code(); })
+      .def_prop_ro("options",
+                   [](const Kernel& k) { return nb::tuple(nb::cast(k.options().options)); })
+      .def_prop_ro("backend", [](const Kernel&) { return "nvrtc"; })
+      .def_prop_ro("enable_cooperative_groups",
+                   [](const Kernel& k) { return k.options().cooperative; })
+      .def_prop_ro("kernel", [](nb::object self) { return self; })
+      .def_prop_ro(
+          "ptr",
+          [](const Kernel& k) {
+            return without_gil([&] { return reinterpret_cast<std::uintptr_t>(k.handle()); });
+          })
       .def_prop_ro("name", [](const Kernel& k) { return k.name(); })
       .def_prop_ro("params", params)
       .def_prop_ro("attributes", attributes)
-      .def("compile",
-           [](const Kernel& k) {
-             without_gil([&] {
-               k.params();
-               k.attribute(0);
-             });
-           })
+      .def(
+          "compile",
+          [](const Kernel& k, nb::handle) {
+            without_gil([&] {
+              k.params();
+              k.attribute(0);
+            });
+          },
+          nb::arg("log_stream").none() = nb::none())
       .def("__repr__", [](const Kernel& k) { return "<treadle.RawKernel " + k.name() + ">"; });
   for (const KernelAttribute& row : kAttributes)
-    cls.def_prop_ro(row.name,
-                    [number = row.number](const Kernel& k) { return attribute(k, number); });
+    if (row.number != kMaxDynamicShared && row.number != kCarveout)
+      cls.def_prop_ro(row.name,
+                      [number = row.number](const Kernel& k) { return attribute(k, number); });
+  cls.def_prop_rw(
+      "max_dynamic_shared_size_bytes",
+      [](const Kernel& k) { return attribute(k, kMaxDynamicShared); },
+      [](const Kernel& k, std::size_t bytes) {
+        without_gil([&] { k.set_max_dynamic_shared(bytes); });
+      });
+  cls.def_prop_rw(
+      "preferred_shared_memory_carveout", [](const Kernel& k) { return attribute(k, kCarveout); },
+      [](const Kernel& k, int percent) {
+        without_gil([&] { k.set_attribute(kCarveout, percent); });
+      });
   cls.def("set_max_dynamic_shared_size_bytes", [](const Kernel& k, std::size_t bytes) {
     without_gil([&] { k.set_max_dynamic_shared(bytes); });
   });
@@ -273,20 +317,38 @@ std::vector<KernelArg> to_kernel_args(PyObject* object) {
 }
 
 void bind_kernel(nb::module_& m) {
-  bind_pointer(m);
   bind_raw_kernel(m);
   nb::class_<Module> cls(m, "RawModule");
-  cls.def("__init__", make_module, nb::arg("code"), nb::arg("options") = nb::make_tuple(),
-          nb::arg("name_expressions") = nb::make_tuple(), nb::kw_only(), nb::arg("file_name") = "",
-          nb::arg("first_line") = 1, nb::arg("enable_cooperative_groups") = false)
+  cls.def("__init__", make_module, nb::arg("code").none() = nb::none(), nb::kw_only(),
+          nb::arg("path").none() = nb::none(), nb::arg("options") = nb::make_tuple(),
+          nb::arg("backend") = "nvrtc", nb::arg("translate_cucomplex") = false,
+          nb::arg("enable_cooperative_groups") = false,
+          nb::arg("name_expressions").none() = nb::none(), nb::arg("jitify") = false,
+          nb::arg("file_name") = "", nb::arg("first_line") = 1)
+      .def_prop_ro("code", [](const Module& m) { return m.code(); })
+      .def_prop_ro("options",
+                   [](const Module& m) { return nb::tuple(nb::cast(m.options().options)); })
+      .def_prop_ro(
+          "name_expressions",
+          [](const Module& m) { return nb::tuple(nb::cast(m.options().name_expressions)); })
+      .def_prop_ro("backend", [](const Module&) { return "nvrtc"; })
+      .def_prop_ro("enable_cooperative_groups",
+                   [](const Module& m) { return m.options().cooperative; })
+      .def(
+          "compile", [](const Module& m, nb::handle) { without_gil([&] { m.compile(); }); },
+          nb::arg("log_stream").none() = nb::none())
       .def("get_function",
            [](const Module& m, const std::string& n) {
              return without_gil([&] { return m.get(n); });
            })
       .def("get_global",
            [](const Module& m, const std::string& n) {
-             auto [pointer, bytes] = without_gil([&] { return m.global(n); });
-             return Pointer{pointer, bytes};
+             return without_gil([&] {
+               auto [pointer, bytes] = m.global(n);
+               DeviceMemory memory = DeviceMemory::unowned(Device::current(), pointer.address,
+                                                           bytes, std::make_shared<Module>(m));
+               return MemoryPointer(memory, pointer.address, bytes);
+             });
            })
       .def_prop_ro("kernel_names",
                    [](const Module& m) { return without_gil([&] { return m.kernel_names(); }); });

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "bind.h"
+#include "pointer.h"
 
 void td::python::WithoutGil::wait_until_left() {
   using namespace std::chrono_literals;
@@ -19,6 +20,8 @@ NB_MODULE(_treadle, m) {
   bind_dtypes(m);
   bind_device(m);
   bind_stream(m);
+  bind_pointer(m);
+  bind_memory(m);
   bind_array(m);
   bind_creation(m);
   bind_transfer(m);
@@ -34,4 +37,6 @@ NB_MODULE(_treadle, m) {
   bind_texture(m);
   bind_sorting(m);
   bind_views(m);
+  bind_runtime(m);
+  bind_graph(m);
 }

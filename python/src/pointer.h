@@ -3,12 +3,20 @@
 #pragma once
 
 #include "bind.h"
+#include "treadle/memory.h"
 
 namespace td::python {
 
 struct Pointer {
   DevicePointer pointer;
   std::size_t bytes = 0;
+};
+
+// An address within memory that it keeps alive.
+struct MemoryPointer : Pointer {
+  DeviceMemory memory;
+  MemoryPointer(DeviceMemory m, std::uint64_t address, std::size_t n)
+      : Pointer{DevicePointer{address}, n}, memory(std::move(m)) {}
 };
 
 // The handle of a texture or surface object.

@@ -2,17 +2,64 @@
 #include <nanobind/operators.h>
 
 #include "bind.h"
+#include "treadle/graph.h"
 
 namespace td::python {
 namespace {
 
 thread_local std::vector<Stream> entered;
 
-void make_stream(Stream* self, bool null, bool non_blocking) {
+struct ExternalStream : Stream {};
+
+void make_stream(Stream* self, bool null, bool non_blocking, bool ptds,
+                 std::optional<int> priority) {
+  if (null + ptds + non_blocking > 1)
+    throw ValueError("Stream: only one of null, ptds and non_blocking can be asked for");
+  if ((null || ptds) && priority)
+    throw ValueError("Stream: only a new stream can be given a priority");
   new (self) Stream(without_gil([&] {
     Device device = Device::current();
-    return null ? Stream::default_stream(device) : Stream::create(device, non_blocking);
+    return null   ? Stream::default_stream(device)
+           : ptds ? per_thread_stream(device)
+                  : create_stream(device, non_blocking, priority.value_or(0));
   }));
+}
+
+void make_external(ExternalStream* self, std::uintptr_t ptr, int device_id) {
+  Stream stream = without_gil([&] {
+    std::string name = Device::current().name();
+    Device device =
+        device_id < 0
+            ? Device::current()
+            : Device::from_name(name.substr(0, name.find(':') + 1) + std::to_string(device_id));
+    return external_stream(device, reinterpret_cast<void*>(ptr));
+  });
+  new (self) ExternalStream{stream};
+}
+
+// Calls a Python function on a thread of the driver.
+void host_function(const Stream& stream, nb::object function, nb::object argument) {
+  struct Call {
+    PyObject *function, *argument;
+    ~Call() {
+      if (!Py_IsInitialized()) return;
+      nb::gil_scoped_acquire held;
+      Py_DECREF(function);
+      Py_DECREF(argument);
+    }
+  };
+  auto call = std::make_shared<Call>(function.release().ptr(), argument.release().ptr());
+  without_gil([&] {
+    launch_host_function(stream, [call] {
+      if (!Py_IsInitialized()) return;
+      nb::gil_scoped_acquire held;
+      try {
+        nb::borrow(call->function)(nb::handle(call->argument));
+      } catch (nb::python_error& error) {
+        error.discard_as_unraisable(call->function);
+      }
+    });
+  });
 }
 
 nb::object enter(nb::object self) {
@@ -48,7 +95,22 @@ std::uintptr_t address(void* handle) { return reinterpret_cast<std::uintptr_t>(h
 
 void bind_streams(nb::module_& m) {
   nb::class_<Stream> cls(m, "Stream");
-  cls.def("__init__", make_stream, nb::arg("null") = false, nb::arg("non_blocking") = false)
+  cls.def("__init__", make_stream, nb::arg("null") = false, nb::arg("non_blocking") = false,
+          nb::arg("ptds") = false, nb::arg("priority").none() = nb::none())
+      .def_prop_ro_static(
+          "null",
+          [](nb::handle) {
+            return without_gil([] { return Stream::default_stream(Device::current()); });
+          })
+      .def_prop_ro_static("ptds",
+                          [](nb::handle) {
+                            return without_gil([] { return per_thread_stream(Device::current()); });
+                          })
+      .def("_launch_host_func", host_function, nb::arg("callback"), nb::arg("arg").none())
+      .def_prop_ro("priority",
+                   [](const Stream& s) { return without_gil([&] { return priority(s); }); })
+      .def_prop_ro("non_blocking",
+                   [](const Stream& s) { return without_gil([&] { return non_blocking(s); }); })
       .def("use",
            [](nb::object self) {
              const Stream& s = nb::cast<Stream&>(self);
@@ -63,6 +125,7 @@ void bind_streams(nb::module_& m) {
       .def("wait_event", [](const Stream& s, const Event& e) { without_gil([&] { s.wait(e); }); })
       .def_prop_ro("ptr", [](const Stream& s) { return address(s.handle()); })
       .def_prop_ro("device", &Stream::device)
+      .def_prop_ro("device_id", [](const Stream& s) { return s.device().ordinal(); })
       .def("__cuda_stream__",
            [](const Stream& s) { return nb::make_tuple(0, address(s.handle())); })
       .def("__eq__",
@@ -71,6 +134,9 @@ void bind_streams(nb::module_& m) {
            })
       .def("__hash__", [](const Stream& s) { return address(s.handle()); });
   nb::setattr(cls, "__module__", nb::str("treadle.cuda"));
+  nb::class_<ExternalStream, Stream> external(m, "ExternalStream");
+  external.def("__init__", make_external, nb::arg("ptr"), nb::arg("device_id") = -1);
+  nb::setattr(external, "__module__", nb::str("treadle.cuda"));
   m.def("get_current_stream", [] { return without_gil([] { return Stream::current(); }); });
 }
 

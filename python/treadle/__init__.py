@@ -35,6 +35,8 @@ from ._printing import (  # noqa: E402
     printoptions,
     set_printoptions,
 )
+from ._memory import get_default_memory_pool, get_default_pinned_memory_pool  # noqa: E402
+from ._pinned import *  # noqa: E402
 from ._products import *  # noqa: E402
 from ._scans import *  # noqa: E402
 from ._sets import *  # noqa: E402
@@ -61,7 +63,7 @@ newaxis = None
 __array_api_version__ = _array_api.VERSION
 pi, e, inf, nan, euler_gamma = _np.pi, _np.e, _np.inf, _np.nan, _np.euler_gamma
 
-_LAZY = ("cuda", "fft", "linalg", "random", "config", "tour")
+_LAZY = ("cuda", "fft", "linalg", "profiler", "random", "config", "tour")
 
 
 def __getattr__(name):
@@ -74,9 +76,9 @@ def __dir__():
     return sorted([*globals(), *_LAZY])
 
 
-def get_default_memory_pool():
-    """The memory pool of the current device."""
-    return _treadle.get_default_memory_pool()
+def show_config():
+    """Prints versions, the device, its driver and memory."""
+    _importlib.import_module(f"{__name__}.config").show_config()
 
 
 def get_array_module(*args):

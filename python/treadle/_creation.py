@@ -33,9 +33,9 @@ def asarray(a, dtype=None, order=None, *, device=None, copy=None, blocking=False
     """An array on the current device, or on ``device``, with the values of ``a``.
 
     ``a`` may be anything that ``numpy.asarray`` takes, nested lists that hold device arrays, an object of the DLPack
-    protocol on a GPU, or an array that is on the device already: that one is returned as it is, without any copy,
-    unless ``dtype``, ``order`` or ``device`` differ or ``copy`` is true. The host memory may be reused when the call
-    returns; with ``blocking`` the data are also on the device by then.
+    protocol or the CUDA array interface on a GPU, or an array that is on the device already: that one is returned as
+    it is, without any copy, unless ``dtype``, ``order`` or ``device`` differ or ``copy`` is true. The host memory may
+    be reused when the call returns; with ``blocking`` the data are also on the device by then.
     """
     if order == "K" or order == "A":
         order = None
@@ -43,6 +43,9 @@ def asarray(a, dtype=None, order=None, *, device=None, copy=None, blocking=False
         return _from_device(a, dtype, order, copy, device)
     if hasattr(a, "__dlpack_device__") and a.__dlpack_device__()[0] in (2, 13):
         return _from_device(_interchange().from_dlpack(a), dtype, order, copy, device)
+    if hasattr(a, "__cuda_array_interface__") and not _treadle.Device(device).is_software:
+        with on_device(device):
+            return _from_device(_interface(a), dtype, order, copy, device)
     if copy is False:
         raise ValueError("host data cannot be on the device without a copy; leave copy=None")
     try:
@@ -58,6 +61,12 @@ def asarray(a, dtype=None, order=None, *, device=None, copy=None, blocking=False
         if host.flags.f_contiguous and not host.flags.c_contiguous:
             return _treadle._upload(host.T, blocking).T
         return _treadle._upload(host, blocking)
+
+
+def _interface(a):
+    from . import _memory
+
+    return _memory.from_cuda_array_interface(a)
 
 
 def _interchange():

@@ -10,7 +10,7 @@ class CUDAError(RuntimeError):
 
     def __init__(self, message="", code=0, name="", call=""):
         super().__init__(message)
-        self.code = code
+        self.code = self.status = code
         self.name = name
         self.call = call
 

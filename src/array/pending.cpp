@@ -1,5 +1,7 @@
 #include "array/pending.h"
 
+#include "array/allocator.h"
+
 #include <unordered_map>
 
 #include "base/text.h"
@@ -82,6 +84,12 @@ CUdeviceptr Storage::address() {
   if (error_) std::rethrow_exception(error_);
   if (owner_) return foreign_;
   if (bytes_ == 0) return 0;
+  if (allocator_) [[unlikely]] {
+    ForeignMemory memory = allocate_with(*allocator_, bytes_);
+    foreign_ = memory.address;
+    owner_ = std::move(memory.owner);
+    return foreign_;
+  }
   const auto& stream = driver::current_stream(device_);
   if (!memory_) memory_.emplace(device_, bytes_, stream->handle());
   memory_->used_by(stream);

@@ -4,20 +4,28 @@
 
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 
 #include "driver/state.h"
 #include "treadle/dtype.h"
 
+namespace td {
+class DeviceMemory;
+}
+
 namespace td::array {
 
 struct Node;
+// Of treadle/memory.h.
+using StorageAllocator = std::function<DeviceMemory(std::size_t)>;
+std::shared_ptr<const StorageAllocator> current_allocator();
 
 class Storage {
  public:
   Storage(std::shared_ptr<driver::DeviceState> device, std::size_t bytes)
-      : device_(std::move(device)), bytes_(bytes) {}
+      : device_(std::move(device)), bytes_(bytes), allocator_(current_allocator()) {}
   // Memory of somebody else, kept alive by `owner`.
   Storage(std::shared_ptr<driver::DeviceState> device, CUdeviceptr address, std::size_t bytes,
           std::shared_ptr<void> owner)
@@ -59,6 +67,7 @@ class Storage {
  private:
   std::shared_ptr<driver::DeviceState> device_;
   std::size_t bytes_;
+  std::shared_ptr<const StorageAllocator> allocator_;  // null: the device's pool
   std::optional<driver::Memory> memory_;
   CUdeviceptr foreign_ = 0;
   std::shared_ptr<void> owner_;

@@ -73,9 +73,12 @@ struct Bin {
 
 class MemoryPool::Impl {
  public:
-  explicit Impl(DeviceState& device) : device_(device) {}
+  Impl(DeviceState& device, Source source) : device_(device), source_(source) {}
   CUdeviceptr allocate(std::size_t bytes, CUstream stream);
   void free(CUdeviceptr address, CUstream stream);
+  void begin_capture(CUstream stream);
+  std::vector<CUdeviceptr> end_capture(CUstream stream);
+  void release_captured(const std::vector<CUdeviceptr>& addresses);
   void retire_stream(CUstream stream);
   void free_all_blocks();
   void set_limit(std::size_t bytes);
@@ -98,10 +101,24 @@ class MemoryPool::Impl {
   void release_free_segments();
   void release(Segment* segment);
   [[noreturn]] void out_of_memory(std::size_t bytes);
+  CUdeviceptr allocate_locked(std::size_t asked, std::size_t bytes, CUstream stream);
+  void free_block(Block* block, CUstream stream);
+  bool captures(CUstream stream) const { return captures_.contains(stream); }
+  void tell(MemoryEvent::Kind kind, std::size_t asked, std::size_t bytes, CUdeviceptr address);
   template <class Visit>
   void each_bin(Visit visit);
 
+  // A block that a graph uses: how many graphs, and whether its owner has freed it.
+  struct Held {
+    int graphs = 0;
+    bool freed = false;
+    CUstream stream = nullptr;
+  };
+
   DeviceState& device_;
+  const Source source_;
+  std::unordered_map<CUstream, std::vector<CUdeviceptr>> captures_;
+  std::unordered_map<CUdeviceptr, Held> held_;
   std::mutex mutex_;
   std::unordered_map<CUdeviceptr, Block*> blocks_;  // by address, free ones too
   std::unordered_map<CUdeviceptr, std::unique_ptr<Segment>> segments_;
@@ -115,9 +132,23 @@ class MemoryPool::Impl {
 
 CUdeviceptr MemoryPool::Impl::allocate(std::size_t bytes, CUstream stream) {
   if (bytes == 0) return 0;
-  std::lock_guard lock(mutex_);
-  if (bytes > SIZE_MAX / 2) out_of_memory(bytes);
-  bytes = round_up(bytes, kGranule);
+  std::size_t asked = bytes, reserved = 0, fresh = 0;
+  CUdeviceptr address = 0;
+  {
+    std::lock_guard lock(mutex_);
+    if (bytes > SIZE_MAX / 2) out_of_memory(bytes);
+    bytes = round_up(bytes, kGranule);
+    reserved = reserved_;
+    address = allocate_locked(asked, bytes, stream);
+    fresh = reserved_ > reserved ? reserved_ - reserved : 0;
+  }
+  if (fresh) tell(MemoryEvent::Kind::reserve, fresh, fresh, 0);
+  tell(MemoryEvent::Kind::allocate, asked, bytes, address);
+  return address;
+}
+
+CUdeviceptr MemoryPool::Impl::allocate_locked(std::size_t asked, std::size_t bytes,
+                                              CUstream stream) {
   const bool small = bytes <= kSmall;
   Bin& bin = bin_of(stream);
   Block* block = take_quick(bin, bytes);
@@ -133,7 +164,11 @@ CUdeviceptr MemoryPool::Impl::allocate(std::size_t bytes, CUstream stream) {
       release_free_segments();
       block = new_segment(bin, small, bytes);
     }
-    if (!block) out_of_memory(bytes);
+    if (!block) out_of_memory(asked);
+  }
+  if (!captures_.empty() && captures(stream)) [[unlikely]] {
+    captures_[stream].push_back(block->address);
+    held_[block->address] = {1, false, stream};
   }
   block->state = Block::State::live;
   ++block->segment->live;
@@ -176,7 +211,8 @@ Block* MemoryPool::Impl::take_sorted(Bin& from, Bin& to, bool small, std::size_t
 
 Block* MemoryPool::Impl::take_idle_elsewhere(Bin& to, bool small, std::size_t bytes) {
   for (auto& [stream, bin] : bins_) {
-    if (bin.get() == &to) continue;
+    if (bin.get() == &to || captures(stream)) continue;
+    if (!stream && !captures_.empty()) continue;  // asking the default stream would spoil a capture
     consolidate(*bin);
     if (bin->sorted[small].lower_bound(bytes) == bin->sorted[small].end()) continue;
     if (device_.api().cuStreamQuery(stream) != cuda::CUDA_SUCCESS) continue;
@@ -217,7 +253,9 @@ Block* MemoryPool::Impl::new_segment(Bin& bin, bool small, std::size_t bytes) {
 CUdeviceptr MemoryPool::Impl::driver_allocate(std::size_t bytes) {
   CUdeviceptr address = 0;
   ++allocations_;
-  CUresult result = device_.api().cuMemAlloc(&address, bytes);
+  CUresult result = source_ == Source::managed
+                        ? device_.api().cuMemAllocManaged(&address, bytes, cuda::ATTACH_GLOBAL)
+                        : device_.api().cuMemAlloc(&address, bytes);
   if (result == cuda::CUDA_ERROR_OUT_OF_MEMORY) return 0;
   check(device_, result, "cuMemAlloc", base::bytes_text(bytes) + " were asked for");
   return address;
@@ -241,11 +279,29 @@ void MemoryPool::Impl::out_of_memory(std::size_t bytes) {
 // ---- freeing ----
 
 void MemoryPool::Impl::free(CUdeviceptr address, CUstream stream) {
-  std::lock_guard lock(mutex_);
-  auto at = blocks_.find(address);
-  if (at == blocks_.end() || at->second->state != Block::State::live)
-    return;  // of a context that was reset
-  Block* block = at->second;
+  std::size_t bytes = 0;
+  {
+    std::lock_guard lock(mutex_);
+    auto at = blocks_.find(address);
+    if (at == blocks_.end() || at->second->state != Block::State::live)
+      return;  // of a context that was reset
+    bytes = at->second->bytes;
+    if (!captures_.empty() && captures(stream) && !held_.contains(address)) {
+      captures_[stream].push_back(address);
+      held_[address].graphs = 1;
+    }
+    auto held = held_.empty() ? held_.end() : held_.find(address);
+    if (held != held_.end()) {
+      held->second.freed = true;
+      held->second.stream = stream;
+    } else {
+      free_block(at->second, stream);
+    }
+  }
+  tell(MemoryEvent::Kind::free, bytes, bytes, address);
+}
+
+void MemoryPool::Impl::free_block(Block* block, CUstream stream) {
   used_ -= block->bytes;
   --block->segment->live;
   --block->bin->live;
@@ -400,7 +456,55 @@ void MemoryPool::Impl::set_limit(std::size_t bytes) {
 
 PoolStatistics MemoryPool::Impl::statistics() {
   std::lock_guard lock(mutex_);
-  return {used_, reserved_ - used_, limit_, allocations_};
+  std::size_t free = 0;
+  for (const auto& [address, block] : blocks_) free += block->state != Block::State::live;
+  return {used_, reserved_ - used_, limit_, allocations_, free};
+}
+
+// ---- captures ----
+
+void MemoryPool::Impl::begin_capture(CUstream stream) {
+  std::lock_guard lock(mutex_);
+  captures_[stream];
+}
+
+std::vector<CUdeviceptr> MemoryPool::Impl::end_capture(CUstream stream) {
+  std::lock_guard lock(mutex_);
+  auto at = captures_.find(stream);
+  if (at == captures_.end()) return {};
+  std::vector<CUdeviceptr> addresses = std::move(at->second);
+  captures_.erase(at);
+  return addresses;
+}
+
+void MemoryPool::Impl::release_captured(const std::vector<CUdeviceptr>& addresses) {
+  std::lock_guard lock(mutex_);
+  for (CUdeviceptr address : addresses) {
+    auto held = held_.find(address);
+    if (held == held_.end() || --held->second.graphs > 0) continue;
+    Held row = held->second;
+    held_.erase(held);
+    auto at = blocks_.find(address);
+    // The stream may be gone; the bin of the default stream takes what nobody else does.
+    if (row.freed && at != blocks_.end())
+      free_block(at->second, bins_.contains(row.stream) ? row.stream : nullptr);
+  }
+}
+
+// ---- observers ----
+
+namespace {
+
+std::atomic<void (*)(const MemoryEvent&)> memory_observer{nullptr};
+
+}  // namespace
+
+void set_memory_observer(void (*observer)(const MemoryEvent&)) { memory_observer = observer; }
+
+void MemoryPool::Impl::tell(MemoryEvent::Kind kind, std::size_t asked, std::size_t bytes,
+                            CUdeviceptr address) {
+  if (auto* observer = memory_observer.load(std::memory_order_relaxed)) [[unlikely]]
+    observer({kind, device_.ordinal(), asked, bytes, address});
 }
 
 void MemoryPool::Impl::forget() {
@@ -410,14 +514,26 @@ void MemoryPool::Impl::forget() {
   segments_.clear();
   bins_.clear();
   retired_.clear();
+  captures_.clear();
+  held_.clear();
   recent_ = nullptr;
   used_ = reserved_ = 0;
 }
 
 // ---- the public face ----
 
-MemoryPool::MemoryPool(DeviceState& device) : impl_(std::make_unique<Impl>(device)) {}
+MemoryPool::MemoryPool(DeviceState& device, Source source)
+    : impl_(std::make_shared<Impl>(device, source)) {}
 MemoryPool::~MemoryPool() { impl_->forget(); }
+void MemoryPool::begin_capture(CUstream stream) { impl_->begin_capture(stream); }
+std::shared_ptr<void> MemoryPool::end_capture(CUstream stream) {
+  auto addresses = new std::vector<CUdeviceptr>(impl_->end_capture(stream));
+  return {addresses, [impl = impl_](void* kept) {
+            std::unique_ptr<std::vector<CUdeviceptr>> list(
+                static_cast<std::vector<CUdeviceptr>*>(kept));
+            impl->release_captured(*list);
+          }};
+}
 CUdeviceptr MemoryPool::allocate(std::size_t bytes, CUstream stream) {
   return impl_->allocate(bytes, stream);
 }

@@ -148,7 +148,19 @@ struct PoolStatistics {
   std::size_t cached = 0;       // bytes kept for reuse
   std::size_t limit = 0;        // 0 = none
   std::size_t allocations = 0;  // calls that reached the driver
+  std::size_t free_blocks = 0;
 };
+
+// What an observer of the pools is told, after the fact and outside of every lock.
+struct MemoryEvent {
+  enum class Kind { reserve, allocate, free } kind;  // reserve: the driver was asked
+  int device;
+  std::size_t asked;  // bytes; of a free the same as `bytes`
+  std::size_t bytes;  // rounded
+  CUdeviceptr address;
+};
+// One observer for the process, null for none. It must not throw.
+void set_memory_observer(void (*observer)(const MemoryEvent&));
 
 // Stream-ordered caching pool. A block freed on a stream is reused at once by later work of the
 // same stream; other streams get it after the stream has been synchronised with (event). Out of
@@ -156,7 +168,8 @@ struct PoolStatistics {
 // Thread-safe.
 class MemoryPool {
  public:
-  explicit MemoryPool(DeviceState& device);
+  enum class Source { device, managed };
+  explicit MemoryPool(DeviceState& device, Source source = Source::device);
   ~MemoryPool();
   // bytes == 0 gives address 0.
   CUdeviceptr allocate(std::size_t bytes, CUstream stream);
@@ -168,12 +181,17 @@ class MemoryPool {
   void free_all_blocks();
   void set_limit(std::size_t bytes);
   PoolStatistics statistics() const;
+  // While a stream is captured, blocks that are made or freed on it are kept from reuse, since
+  // the graph will use them again. end_capture answers who keeps them: they go back with that
+  // object.
+  void begin_capture(CUstream stream);
+  std::shared_ptr<void> end_capture(CUstream stream);
 
  private:
   friend class DeviceState;
   void forget();  // the context is gone
   class Impl;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;
 };
 
 // An owned piece of device memory; freed to the pool on the stream where it was made.

@@ -81,6 +81,16 @@ int Kernel::attribute(int cuda_function_attribute) const {
   return value;
 }
 
+void Kernel::set_attribute(int cuda_function_attribute, int value) const {
+  DeviceKernel& kernel = state_->on(driver::current_device());
+  kernel.device->make_current();
+  TD_CALL(*kernel.device, cuFuncSetAttribute, kernel.function, cuda_function_attribute, value);
+}
+
+const std::string& Kernel::code() const { return state_->module().source().text; }
+const ModuleOptions& Kernel::options() const { return state_->module().source().options; }
+void* Kernel::handle() const { return state_->on(driver::current_device()).function; }
+
 void Kernel::set_max_dynamic_shared(std::size_t bytes) const {
   launch::grant_shared(state_->on(driver::current_device()),
                        "kernel '" + state_->name() + "': ", bytes);

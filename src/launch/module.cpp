@@ -82,6 +82,10 @@ std::pair<DevicePointer, std::size_t> Module::global(const std::string& name) co
   return {DevicePointer{address}, bytes};
 }
 
+void Module::compile() const { state_->loaded(driver::current_device()); }
+const std::string& Module::code() const { return state_->source().text; }
+const ModuleOptions& Module::options() const { return state_->source().options; }
+
 std::vector<std::string> Module::kernel_names() const {
   std::vector<std::string> names;
   for (const auto& kernel : state_->image(*driver::current_device())->kernels)

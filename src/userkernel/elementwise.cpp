@@ -38,7 +38,36 @@ struct Call {
   Shape shape;
   fuse::Walk walk;                  // of the element operands, in their order
   std::vector<std::size_t> walked;  // which operands these are
+  bool splits = false;              // some operand needs coordinates
+  bool rows = false;                // the last axis is long: a block walks pieces of rows
 };
+
+constexpr std::int64_t kLongRow = 64;
+constexpr std::int64_t kPiece = 1024;  // columns of a row that a block does at once
+
+// The head of the loop over indices: in one run, or over pieces of rows, where the other
+// coordinates cost nothing per element.
+std::string print_loop(const fuse::Walk& walk, bool rows, bool splits) {
+  if (!rows)
+    return "  const td_index _first = (td_index)blockIdx.x * _chunk;\n"
+           "  const td_index _stop = _size - _first < _chunk ? _size : _first + _chunk;\n"
+           "  for (td_index _i = _first + (td_index)threadIdx.x; _i < _stop; _i += "
+           "(td_index)blockDim.x) {\n" +
+           (splits ? fuse::split_index("_i", "_c", "_d", walk.dims.size()) : "");
+  std::size_t last = walk.dims.size() - 1;
+  std::string inner = cat("_d", last);
+  return cat("  const td_index _pieces = (", inner, " + ", kPiece - 1, ") / ", kPiece,
+             ", _total = _size / ", inner, " * _pieces;\n",
+             "  const td_index _first = (td_index)blockIdx.x * _chunk;\n"
+             "  const td_index _stop = _total - _first < _chunk ? _total : _first + _chunk;\n"
+             "  for (td_index _t = _first; _t < _stop; ++_t) {\n"
+             "  const td_index _row = _t / _pieces, _begin = (_t - _row * _pieces) * ",
+             kPiece, ";\n", "  const td_index _end = ", inner, " - _begin < ", kPiece, " ? ", inner,
+             " : _begin + ", kPiece, ";\n", fuse::split_index("_row", "_c", "_d", last),
+             "  for (td_index _c", last, " = _begin + (td_index)threadIdx.x; _c", last,
+             " < _end; _c", last, " += (td_index)blockDim.x) {\n    const td_index _i = _row * ",
+             inner, " + _c", last, ";\n");
+}
 
 std::string print_kernel(const Call& call) {
   const ElementwiseState& k = call.kernel;
@@ -62,24 +91,18 @@ std::string print_kernel(const Call& call) {
   if (!has_n) text << "  const ptrdiff_t n = _size;\n  (void)n;\n";
   if (k.asks_indexer) text << print_indexer("_ind", call.shape.size(), "_size");
   text << "  {\n"
-       << marked("loop_prep" + where, options.loop_prep)
-       << "  ;\n  const td_index _first = (td_index)blockIdx.x * _chunk;\n"
-          "  const td_index _stop = _size - _first < _chunk ? _size : _first + _chunk;\n"
-          "  for (td_index _i = _first + (td_index)threadIdx.x; _i < _stop; _i += "
-          "(td_index)blockDim.x) {\n"
-          "    const ptrdiff_t i = _i;\n    (void)i;\n";
+       << marked("loop_prep" + where, options.loop_prep) << "  ;\n"
+       << print_loop(call.walk, call.rows, call.splits)
+       << "    const ptrdiff_t i = _i;\n    (void)i;\n";
   if (k.asks_indexer) text << "    _ind.set(i);\n";
-  bool splits = false;
-  for (std::size_t w = 0; w < call.walked.size(); ++w)
-    splits = splits || stride_count(call.walk, w) > 0 || call.walk.access[w] == fuse::Access::unit;
-  if (splits) text << fuse::split_index("_i", "_c", "_d", call.walk.dims.size());
   for (std::size_t w = 0; w < call.walked.size(); ++w) {
     std::size_t at = call.walked[w];
     text << print_element(call.operands[at], at,
                           place(call.walk, w, "_i", "_c", "_p" + std::to_string(at)));
   }
   text << "    {\n"
-       << marked("operation" + where, k.operation) << "    ;}\n  }\n"
+       << marked("operation" + where, k.operation)
+       << (call.rows ? "    ;}\n  }\n  }\n" : "    ;}\n  }\n")
        << marked("after_loop" + where, options.after_loop) << "  ;}\n}\n";
   return text.str();
 }
@@ -88,6 +111,7 @@ std::string key_of(const Call& call) {
   std::string key;
   append_key(call.operands, key);
   key.push_back(call.walk.wide ? 'w' : 'n');
+  key.push_back(call.rows ? 'r' : 'l');
   key.push_back(static_cast<char>(call.walk.dims.size()));
   for (fuse::Access access : call.walk.access) key.push_back(static_cast<char>(access));
   if (call.kernel.asks_indexer) key.push_back(static_cast<char>(call.shape.size()));
@@ -154,6 +178,27 @@ void make_walk(Call& call) {
   for (std::size_t k = 0; k < axes.size(); ++k) axes[k] = static_cast<int>(k);
   bool keep = call.kernel.asks_index || views.empty();
   call.walk = fuse::make_walk(call.shape, axes, views, leader, keep);
+  for (std::size_t w = 0; w < call.walked.size(); ++w)
+    call.splits =
+        call.splits || stride_count(call.walk, w) > 0 || call.walk.access[w] == fuse::Access::unit;
+  call.rows = call.splits && call.walk.dims.back() >= kLongRow;
+}
+
+std::int64_t parts(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
+
+// How many blocks, and how many indices (or pieces of rows) for each. A device with few slots
+// loops; one with many gives each thread one element (fuse/launch_map.cpp).
+std::pair<std::int64_t, std::int64_t> deal_out(driver::DeviceState& device, const Call& call,
+                                               int block_size) {
+  std::int64_t items = call.walk.count, grain = block_size;
+  if (call.rows) {
+    std::int64_t width = call.walk.dims.back();
+    items = items / width * parts(width, kPiece);
+    grain = 1;
+  }
+  std::int64_t most = (call.rows ? 64 : 256) * fuse::resident_blocks(device);
+  std::int64_t chunk = parts(parts(items, most), grain) * grain;
+  return {parts(items, chunk), chunk};
 }
 
 void run(Call& call, int block_size) {
@@ -164,11 +209,7 @@ void run(Call& call, int block_size) {
       key_of(call), call.types.params, [&] { return print_kernel(call); },
       "kernel '" + k.options.name + "'", k.options.options);
   CUfunction function = variant.function(device, k.options.name);
-  auto parts = [](std::int64_t length, std::int64_t size) { return (length + size - 1) / size; };
-  // A device with few slots loops; one with many gives each thread one element
-  // (fuse/launch_map.cpp).
-  std::int64_t most = 256 * fuse::resident_blocks(*device);
-  std::int64_t chunk = parts(parts(call.walk.count, most), block_size) * block_size;
+  auto [blocks, chunk] = deal_out(*device, call, block_size);
   bool wide = call.walk.wide;
   fuse::Arguments arguments;
   pack(arguments, call.operands);
@@ -180,8 +221,8 @@ void run(Call& call, int block_size) {
       arguments.index(call.walk.strides[w][d], wide);
   if (k.asks_indexer)
     for (std::int64_t length : call.shape) arguments.add(length);
-  launch(*device, function, k.options.name, parts(call.walk.count, chunk),
-         static_cast<unsigned>(block_size), arguments, driver::current_stream(device)->handle());
+  launch(*device, function, k.options.name, blocks, static_cast<unsigned>(block_size), arguments,
+         driver::current_stream(device)->handle());
 }
 
 }  // namespace
@@ -214,7 +255,7 @@ std::vector<Array> ElementwiseKernel::operator()(std::span<const KernelArg> args
                         " with its outputs, got ", args.size()));
   if (options.block_size <= 0) throw ValueError("block_size must be greater than zero");
   int most = driver::current_device()->attribute(cuda::MAX_THREADS_PER_BLOCK);
-  userkernel::Call call{k, userkernel::infer_types(name, k.in, k.out, args), {}, {}, {}, {}};
+  userkernel::Call call{k, userkernel::infer_types(name, k.in, k.out, args)};
   call.operands = userkernel::bind(name, k.in, k.out, args, call.types);
   call.shape = userkernel::find_shape(k, call.operands, options.size);
   userkernel::add_outputs(call, args.size() - nin, options.size);

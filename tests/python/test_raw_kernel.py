@@ -361,3 +361,112 @@ def test_device_variable():
     out = td.zeros(1, np.int32)
     module.get_function("read")((1,), (1,), (out, pointer))
     assert out.item() == 100
+
+
+# ---- CuPy's attributes ----
+
+
+def test_facts_of_a_kernel():
+    code = 'extern "C" __global__ void k(int* o) { o[threadIdx.x] = N; }'
+    kernel = td.RawKernel(code, "k", ("-DN=5",), backend="nvrtc", jitify=False)
+    assert kernel.code == code and kernel.options == ("-DN=5",) and kernel.name == "k"
+    assert not kernel.enable_cooperative_groups
+    kernel.compile()
+    assert kernel.kernel is kernel and kernel.ptr != 0
+    for name in (
+        "max_threads_per_block", "shared_size_bytes", "const_size_bytes", "local_size_bytes", "num_regs",
+        "ptx_version", "binary_version", "max_dynamic_shared_size_bytes",
+    ):  # fmt: skip
+        assert kernel.attributes[name] == getattr(kernel, name) >= 0
+    with pytest.raises(ValueError, match="backend"):
+        td.RawKernel(code, "k", backend="gcc")
+
+
+def test_dynamic_shared_memory_can_be_asked_for_before(kernel):
+    use = kernel("use_dynamic")
+    most = td.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
+    use.max_dynamic_shared_size_bytes = 64 << 10
+    assert use.max_dynamic_shared_size_bytes >= 64 << 10
+    with pytest.raises(ValueError, match="more than"):
+        use.max_dynamic_shared_size_bytes = most + 1
+    use.preferred_shared_memory_carveout = 50
+    out = td.zeros(64, np.int32)
+    use((1,), (64,), (out,), shared_mem=60 << 10)
+    np.testing.assert_array_equal(td.asnumpy(out), np.arange(64)[::-1])
+
+
+TEMPLATES = r"""
+__constant__ float factor[4];
+__device__ int counter = 3;
+template <class T, int N> __global__ void scale(T* x) { x[threadIdx.x] = x[threadIdx.x] * (T)factor[N]; }
+extern "C" __global__ void count(int* o) { *o = atomicAdd(&counter, 1); }
+"""
+
+
+def test_module_with_templates_and_globals():
+    names = ["scale<float, 1>", "scale<int, 2>", "factor"]
+    module = td.RawModule(code=TEMPLATES, options=("-std=c++14",), name_expressions=names)
+    assert module.code == TEMPLATES and module.name_expressions == tuple(names)
+    module.compile()
+    factor = module.get_global("factor")
+    assert isinstance(factor, cuda.MemoryPointer) and factor.nbytes == 16
+    over = td.ndarray((4,), np.float32, factor)
+    over[...] = td.asarray([1, 10, 100, 1000], dtype=np.float32)
+    floats, ints = td.arange(4, dtype=np.float32), td.arange(4, dtype=np.int32)
+    module.get_function(names[0])((1,), (4,), (floats,))
+    module.get_function(names[1])((1,), (4,), (ints,))
+    np.testing.assert_array_equal(td.asnumpy(floats), 10 * np.arange(4, dtype=np.float32))
+    np.testing.assert_array_equal(td.asnumpy(ints), 100 * np.arange(4))
+    out = td.zeros((), np.int32)
+    module.get_function("count")((1,), (1,), (out,))
+    assert int(out) == 3
+    counter = td.ndarray((), np.int32, module.get_global("counter"))
+    del module
+    assert int(counter) == 4
+    with pytest.raises(ValueError, match="no kernel"):
+        td.RawModule(code=TEMPLATES).get_function("scale<double, 0>")
+
+
+def test_module_from_a_file_is_said_to_be_missing():
+    with pytest.raises(NotImplementedError, match="path"):
+        td.RawModule(path="kernels.cubin")
+    with pytest.raises(TypeError, match="code="):
+        td.RawModule()
+
+
+GRID_SYNC = r"""
+#include <cooperative_groups.h>
+extern "C" __global__ void pass_on(int* o) {
+  if (threadIdx.x == 0) o[blockIdx.x] = blockIdx.x + 1;
+  cooperative_groups::this_grid().sync();
+  int next = o[(blockIdx.x + 1) % gridDim.x];
+  cooperative_groups::this_grid().sync();
+  if (threadIdx.x == 0) o[blockIdx.x] = next;
+}
+"""
+
+
+@pytest.mark.parametrize("as_module", [False, True])
+def test_cooperative_launch(as_module):
+    options = {"enable_cooperative_groups": True}
+    if as_module:
+        kernel = td.RawModule(code=GRID_SYNC, **options).get_function("pass_on")
+    else:
+        kernel = td.RawKernel(GRID_SYNC, "pass_on", **options)
+    assert kernel.enable_cooperative_groups
+    out = td.zeros(2, np.int32)
+    kernel((2,), (32,), (out,))
+    np.testing.assert_array_equal(td.asnumpy(out), [2, 1])
+
+
+def test_mixed_up_scalars_never_arrive_as_other_bytes(kernel):
+    """cupy/cupy#8485 and #7267 once more, in one place: a value arrives, or the launch is refused."""
+    out = td.zeros(1, np.float32)
+    kernel("store_float")((1,), (1,), (out, 2.0))
+    assert float(out[0]) == 2.0
+    with pytest.raises(TypeError, match="takes 2 arguments"):
+        kernel("store_float")((1,), (1,), (out,))
+    x = td.arange(10, dtype=np.float32).reshape(2, 5)
+    for view in (x[:, :4], x.T, td.broadcast_to(x[0], (3, 5))):
+        with pytest.raises(ValueError):
+            kernel("fifth")((1,), (1,), (out, view))

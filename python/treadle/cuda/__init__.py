@@ -1,0 +1,124 @@
+"""Devices, streams, events, graphs and memory, by CuPy's names."""
+
+from .. import _treadle, texture
+from .._treadle import (
+    Device,
+    DevicePointer,
+    Event,
+    ExternalStream,
+    Graph,
+    Memory,
+    MemoryPointer,
+    MemoryPool,
+    PinnedMemoryPointer,
+    PinnedMemoryPool,
+    Stream,
+    devices,
+    get_current_stream,
+    get_elapsed_time,
+)
+from . import compiler, driver, memory_hooks, nvtx, profiler, runtime, stream
+from .memory import (
+    ManagedMemory,
+    UnownedMemory,
+    alloc,
+    alloc_pinned_memory,
+    get_allocator,
+    get_default_memory_pool,
+    get_default_pinned_memory_pool,
+    malloc_managed,
+    set_allocator,
+    set_pinned_memory_allocator,
+    using_allocator,
+)
+from .memory_hook import MemoryHook
+
+__all__ = [
+    "Device",
+    "DevicePointer",
+    "Event",
+    "ExternalStream",
+    "Graph",
+    "ManagedMemory",
+    "Memory",
+    "MemoryHook",
+    "MemoryPointer",
+    "MemoryPool",
+    "PinnedMemoryPointer",
+    "PinnedMemoryPool",
+    "Stream",
+    "UnownedMemory",
+    "alloc",
+    "alloc_pinned_memory",
+    "compiler",
+    "devices",
+    "driver",
+    "get_allocator",
+    "get_current_stream",
+    "get_default_memory_pool",
+    "get_default_pinned_memory_pool",
+    "get_device_id",
+    "get_elapsed_time",
+    "gpu_available",
+    "is_available",
+    "malloc_managed",
+    "memory_hooks",
+    "nvtx",
+    "profiler",
+    "runtime",
+    "set_allocator",
+    "set_pinned_memory_allocator",
+    "stream",
+    "synchronize",
+    "texture",
+    "using_allocator",
+]
+
+# CUdevice_attribute: names as cudaDeviceGetAttribute prints them without the prefix, and numbers.
+_ATTRIBUTES = {
+    "MaxThreadsPerBlock": 1, "MaxBlockDimX": 2, "MaxBlockDimY": 3, "MaxBlockDimZ": 4, "MaxGridDimX": 5,
+    "MaxGridDimY": 6, "MaxGridDimZ": 7, "MaxSharedMemoryPerBlock": 8, "TotalConstantMemory": 9, "WarpSize": 10,
+    "MaxPitch": 11, "MaxRegistersPerBlock": 12, "ClockRate": 13, "TextureAlignment": 14, "MultiProcessorCount": 16,
+    "KernelExecTimeout": 17, "Integrated": 18, "CanMapHostMemory": 19, "ComputeMode": 20, "ConcurrentKernels": 31,
+    "EccEnabled": 32, "PciBusId": 33, "PciDeviceId": 34, "MemoryClockRate": 36, "GlobalMemoryBusWidth": 37,
+    "L2CacheSize": 38, "MaxThreadsPerMultiProcessor": 39, "AsyncEngineCount": 40, "UnifiedAddressing": 41,
+    "PciDomainId": 50, "ComputeCapabilityMajor": 75, "ComputeCapabilityMinor": 76, "StreamPrioritiesSupported": 78,
+    "MaxSharedMemoryPerMultiprocessor": 81, "MaxRegistersPerMultiprocessor": 82, "ManagedMemory": 83,
+    "ConcurrentManagedAccess": 89, "CooperativeLaunch": 95, "MaxSharedMemoryPerBlockOptin": 97,
+}  # fmt: skip
+
+
+def _attributes(self):
+    """The device's limits and sizes by name."""
+    found = {}
+    for name, number in _ATTRIBUTES.items():
+        try:
+            found[name] = self.attribute(number)
+        except RuntimeError:
+            continue  # a device need not know every attribute
+    return found
+
+
+Device.attributes = property(_attributes)
+Device.pci_bus_id = property(lambda self: _treadle._pci_bus_id(self), doc="The PCI bus id as text.")
+Device.from_pci_id = staticmethod(_treadle._device_from_pci_bus_id)
+
+
+def synchronize():
+    """Waits for all work on the current device; a fault of a kernel that ran is raised here."""
+    Device().synchronize()
+
+
+def get_device_id():
+    """The number of the current device among those of its kind."""
+    return Device().id
+
+
+def is_available():
+    """True when kernels can run here: on an NVIDIA GPU or on the software device. See also ``gpu_available``."""
+    return bool(devices())
+
+
+def gpu_available():
+    """True when an NVIDIA GPU can be used."""
+    return any(not device.is_software for device in devices())
