@@ -26,7 +26,9 @@ from ._histograms import *  # noqa: E402
 from ._index_tricks import *  # noqa: E402
 from ._indexing import *  # noqa: E402
 from ._manipulation import *  # noqa: E402
+from ._memory import get_default_memory_pool, get_default_pinned_memory_pool  # noqa: E402
 from ._padding import *  # noqa: E402
+from ._pinned import *  # noqa: E402
 from ._printing import (  # noqa: E402
     array2string,
     array_repr,
@@ -35,8 +37,6 @@ from ._printing import (  # noqa: E402
     printoptions,
     set_printoptions,
 )
-from ._memory import get_default_memory_pool, get_default_pinned_memory_pool  # noqa: E402
-from ._pinned import *  # noqa: E402
 from ._products import *  # noqa: E402
 from ._scans import *  # noqa: E402
 from ._sets import *  # noqa: E402
