@@ -3,6 +3,7 @@
 
 #include "bind.h"
 #include "treadle/ops.h"
+#include "treadle/statistics.h"
 
 namespace td::python {
 namespace {
@@ -153,13 +154,20 @@ void bind_operation(nb::module_& m, const OpInfo& row, const std::string& name) 
 }
 
 nb::object call_reduction(Reduction reduction, nb::handle x, nb::handle axis, nb::handle dtype,
-                          nb::handle out, bool keepdims) {
+                          nb::handle out, bool keepdims, nb::handle initial = nb::none(),
+                          nb::handle where = Py_True) {
   std::optional<Axes> axes = to_axes(axis);
   std::optional<DType> type = to_optional_dtype(dtype);
   Array target = to_out(out);
   Operand operand = require_operand(x);
+  std::optional<Operand> start, mask;
+  if (!initial.is_none()) start = require_operand(initial);
+  if (where.ptr() != Py_True) mask = require_operand(where);
   Array result = without_gil([&] {
-    return reduce(reduction, std::get<Array>(as_some_array(operand)), axes, keepdims, type, target);
+    Array values = std::get<Array>(as_some_array(operand));
+    if (!start && !mask) return reduce(reduction, values, axes, keepdims, type, target);
+    Array chosen = mask ? std::get<Array>(as_some_array(*mask)) : Array();
+    return reduce_where(reduction, values, chosen, start, axes, keepdims, type, target);
   });
   return finish(std::move(result), out);
 }
@@ -174,23 +182,43 @@ void define_reduction(Target& target, const std::string& name, F&& function, con
 }
 
 // NumPy's positional order: accumulating reductions take dtype before out, the others have no
-// dtype.
+// dtype; initial and where stand behind keepdims where the reduction has them.
 template <class Target>
 void bind_reduction(Target& target, const ReductionInfo& row, const std::string& name) {
-  using nb::arg, nb::handle;
-  const auto axis = arg("axis").none() = nb::none(), out = arg("out").none() = nb::none();
+  using nb::arg, nb::handle, nb::none;
+  const auto axis = arg("axis").none() = none(), out = arg("out").none() = none();
+  const auto dtype = arg("dtype").none() = none(), initial = arg("initial").none() = none();
+  const auto keepdims = arg("keepdims") = false, where = arg("where") = true;
   Reduction r = row.reduction;
-  if (row.input == ReductionInfo::Input::wide || row.input == ReductionInfo::Input::floating) {
-    auto call = [r](handle a, handle axes, handle dtype, handle target_array, bool keepdims) {
-      return call_reduction(r, a, axes, dtype, target_array, keepdims);
+  using Input = ReductionInfo::Input;
+  if (row.input == Input::wide) {
+    auto call = [r](handle a, handle axes, handle type, handle target_array, bool keep,
+                    handle start, handle mask) {
+      return call_reduction(r, a, axes, type, target_array, keep, start, mask);
     };
-    define_reduction(target, name, call, axis, arg("dtype").none() = nb::none(), out,
-                     arg("keepdims") = false);
+    define_reduction(target, name, call, axis, dtype, out, keepdims, initial, where);
+  } else if (row.input == Input::floating) {
+    auto call = [r](handle a, handle axes, handle type, handle target_array, bool keep,
+                    handle mask) {
+      return call_reduction(r, a, axes, type, target_array, keep, none(), mask);
+    };
+    define_reduction(target, name, call, axis, dtype, out, keepdims, nb::kw_only(), where);
+  } else if (r == Reduction::any || r == Reduction::all) {
+    auto call = [r](handle a, handle axes, handle target_array, bool keep, handle mask) {
+      return call_reduction(r, a, axes, none(), target_array, keep, none(), mask);
+    };
+    define_reduction(target, name, call, axis, out, keepdims, nb::kw_only(), where);
+  } else if (r == Reduction::min || r == Reduction::max) {
+    auto call = [r](handle a, handle axes, handle target_array, bool keep, handle start,
+                    handle mask) {
+      return call_reduction(r, a, axes, none(), target_array, keep, start, mask);
+    };
+    define_reduction(target, name, call, axis, out, keepdims, initial, where);
   } else {
-    auto call = [r](handle a, handle axes, handle target_array, bool keepdims) {
-      return call_reduction(r, a, axes, nb::none(), target_array, keepdims);
+    auto call = [r](handle a, handle axes, handle target_array, bool keep) {
+      return call_reduction(r, a, axes, none(), target_array, keep);
     };
-    define_reduction(target, name, call, axis, out, arg("keepdims") = false);
+    define_reduction(target, name, call, axis, out, keepdims);
   }
 }
 

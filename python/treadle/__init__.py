@@ -38,9 +38,11 @@ from ._printing import (  # noqa: E402
     set_printoptions,
 )
 from ._products import *  # noqa: E402
+from ._quantiles import *  # noqa: E402
 from ._scans import *  # noqa: E402
 from ._sets import *  # noqa: E402
 from ._sorting import *  # noqa: E402
+from ._statistics import *  # noqa: E402
 from ._treadle import RawKernel, RawModule, __version__, ndarray  # noqa: E402
 from ._user_kernels import *  # noqa: E402
 from ._windows import *  # noqa: E402

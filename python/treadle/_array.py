@@ -191,7 +191,7 @@ def _item(self, *args):
 def _install():
     """Gives the class its methods. Functions whose first argument is the array serve as they are."""
     for module, names in {
-        _functions: "clip var std",
+        _functions: "clip",
         _manipulation: "ravel squeeze swapaxes flatten",
         _products: "dot",
         _array_api: "to_device",

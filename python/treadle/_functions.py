@@ -24,7 +24,7 @@ from ._manipulation import (  # noqa: F401
 
 __all__ = [
     "allclose", "amax", "amin", "argmax", "argmin", "around", "array_equal", "array_equiv", "clip", "isclose", "round",
-    "round_", "std", "var", "where",
+    "round_", "where",
 ]  # fmt: skip
 
 _own, _axis, _axes = own, axis_of, axes_of  # the names by which other modules import them
@@ -107,33 +107,6 @@ def around(a, decimals=0, out=None):
 
 
 round = round_ = around
-
-
-def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, correction=None):
-    """The variance: the mean of squared distances from the mean, in two passes."""
-    ddof = ddof if correction is None else correction
-    if dtype is None and a.dtype.kind in "iub":
-        dtype = np.float64
-    x = a if dtype is None else a.astype(dtype, copy=False)
-    narrow = x.dtype if x.dtype == np.float16 else None
-    if narrow is not None:
-        x = x.astype(np.float32)
-    distance = x - _treadle.mean(x, axis, keepdims=True)
-    squared = _treadle.square(_treadle.absolute(distance) if x.dtype.kind == "c" else distance)
-    axes = tuple(range(a.ndim)) if axis is None else axes_of(axis, a.ndim)
-    count = int(np.prod([a.shape[i] for i in axes], dtype=np.int64))
-    result = _treadle.sum(squared, axis, keepdims=keepdims) / builtins.max(count - ddof, 0)
-    if narrow is not None:
-        result = result.astype(narrow)
-    if out is None:
-        return result
-    copyto(out, result)
-    return out
-
-
-def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, correction=None):
-    """The standard deviation: the root of the variance."""
-    return _treadle.sqrt(var(a, axis, dtype, None, ddof, keepdims, correction=correction), out)
 
 
 def isclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):

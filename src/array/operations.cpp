@@ -232,13 +232,13 @@ Axes reduced_axes(const ReductionInfo& row, const std::optional<Axes>& axes, int
   return array::normalize_axes(*axes, ndim);
 }
 
-void check_not_empty(const ReductionInfo& row, std::int64_t count, std::int64_t results) {
+// Only the reduced length matters, also where there are no results.
+void check_not_empty(const ReductionInfo& row, std::int64_t count) {
   if (row.identity || count > 0) return;
   if (row.takes_one_axis())
     throw ValueError(base::cat("attempt to get ", row.label, " of an empty sequence"));
-  if (results > 0)
-    throw ValueError(
-        base::cat("zero-size array to reduction operation ", row.label, " which has no identity"));
+  throw ValueError(
+      base::cat("zero-size array to reduction operation ", row.label, " which has no identity"));
 }
 
 }  // namespace
@@ -264,7 +264,7 @@ Array reduce(Reduction reduction, const Array& x, const std::optional<Axes>& axe
       kept.push_back(v.shape[k]);
     if (!node->reduced[k] || keepdims) shown.push_back(node->reduced[k] ? 1 : v.shape[k]);
   }
-  check_not_empty(row, count, array::size_of(kept));
+  check_not_empty(row, count);
   if (out) array::check_out(row.label, out, shown, types.result);
   array::Recording recording(*v.storage->device());
   node->inputs[0] = array::read(v, v.shape, types.input);
