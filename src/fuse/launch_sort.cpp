@@ -1,5 +1,6 @@
 // Host side of sort.cuh: short rows by counting, longer rows by radix passes over chunks.
 #include <algorithm>
+#include <atomic>
 
 #include "base/text.h"
 #include "fuse/axis_rows.h"
@@ -14,7 +15,7 @@ namespace {
 
 using base::cat;
 
-constexpr std::int64_t kShortRow = 256;
+constexpr std::int64_t kShortRow = 128;                   // up to here, counting is the least work
 constexpr std::int64_t kMostRow = std::int64_t{1} << 32;  // places within a row have 32 bits
 
 int items_of(DType dtype) { return itemsize(dtype) <= 4 ? 16 : 8; }
@@ -34,6 +35,13 @@ std::string short_text(DType dtype) {
          "td_short(const T* in, T* out, long long* places, int length, long long rows, int span, "
          "unsigned flip) { td_sort_short<T>(in, out, places, length, rows, span, flip); }\n";
 }
+std::string block_text(DType dtype, int items, bool places) {
+  return headers(dtype) + kGlobal +
+         "td_block(const T* in, T* out, long long* places, int length, long long rows, int passes, "
+         "unsigned flip) { td_sort_block<T, " +
+         std::to_string(items) + ", " + (places ? "true" : "false") +
+         ">(in, out, places, length, rows, passes, flip); }\n";
+}
 std::string count_text(DType dtype) {
   return headers(dtype) + kGlobal +
          "td_count(const T* in, unsigned* counts, long long length, long long rows, long long "
@@ -51,6 +59,37 @@ std::string move_text(DType dtype, bool places, const char* to) {
          "chunks, int shift, unsigned flip) { td_move_digits<T, unsigned, " +
          to + ", " + std::to_string(items_of(dtype)) + ", " + (places ? "true" : "false") +
          ">(in, out, from, to, starts, length, rows, chunk, chunks, shift, flip); }\n";
+}
+
+// Kernels of sort_serial.cuh. I is 64 bits wide where a place or counter needs it.
+std::string serial_text(DType dtype, const std::string& kernel, bool wide) {
+  std::string text = headers(dtype) + fuse::kText_sort_serial + "typedef " +
+                     (wide ? "long long" : "int") + " I;\n" + kGlobal;
+  if (kernel == "td_count")
+    return text +
+           "td_count(const T* in, unsigned* counts, I length, I rows, I chunk, I chunks, int "
+           "shift, unsigned flip) { td_serial_count<T, I>(in, counts, length, rows, chunk, "
+           "chunks, shift, flip); }\n";
+  return text +
+         "td_place(unsigned* counts, I rows, I chunks) { td_serial_place<I>(counts, rows, chunks); "
+         "}\n";
+}
+std::string serial_move_text(DType dtype, bool places, const char* to, bool wide) {
+  return headers(dtype) + fuse::kText_sort_serial + "typedef " + (wide ? "long long" : "int") +
+         " I;\n" + kGlobal + "td_move(const T* in, T* out, const unsigned* from, " + to +
+         "* to, unsigned* places, I length, I rows, I chunk, I chunks, int shift, unsigned flip) { "
+         "td_serial_move<T, " +
+         to + ", I, " + (places ? "true" : "false") +
+         ">(in, out, from, to, places, length, rows, chunk, chunks, shift, flip); }\n";
+}
+
+// A device that holds few threads sorts best when each walks a chunk of its own.
+constexpr std::int64_t kFewBlocks = 64;
+constexpr std::int64_t kSerialThreads = 1024;
+std::atomic<int> forced_way{-1};
+bool has_few_threads(driver::DeviceState& device) {
+  int forced = forced_way.load(std::memory_order_relaxed);
+  return forced < 0 ? fuse::resident_blocks(device) <= kFewBlocks : forced == 1;
 }
 
 struct Rows {
@@ -83,6 +122,34 @@ void launch_short(const Rows& job, CUdeviceptr source, const Array& out) {
                arguments);
 }
 
+// Elements a thread for a row that fits into a block; 0 for longer rows.
+int block_items(const Rows& job) {
+  std::size_t bytes = itemsize(job.in.dtype());
+  int most = bytes <= 4 ? 16 : bytes == 8 ? 8 : 4;  // 16 KiB of elements
+  for (int items = 1; items <= most; items *= items == 1 ? 4 : 2)
+    if (job.length <= 256 * items) return items;
+  return 0;
+}
+
+void launch_block(const Rows& job, int items, CUdeviceptr source, const Array& out) {
+  auto [device, stream] = fuse::launch_target(out);
+  DType dtype = job.in.dtype();
+  const auto& loaded = fuse::kernel(
+      device, cat("sort block ", static_cast<int>(dtype), ' ', items, ' ', job.places),
+      [&] { return block_text(dtype, items, job.places); }, "td_block");
+  fuse::Arguments arguments;
+  CUdeviceptr target = fuse::address_of(out);
+  arguments.add(source);
+  arguments.add(job.places ? CUdeviceptr{0} : target);
+  arguments.add(job.places ? target : CUdeviceptr{0});
+  arguments.add(static_cast<std::int32_t>(job.length));
+  arguments.add(job.rows);
+  arguments.add(passes_of(dtype));
+  arguments.add(job.flip);
+  fuse::launch(device, stream, loaded, std::min(job.rows, 32 * fuse::resident_blocks(device)),
+               arguments);
+}
+
 // One pass after the other between buffers; the last pass writes the result.
 class RadixSort {
  public:
@@ -92,15 +159,17 @@ class RadixSort {
         source_(source),
         out_(out),
         target_(fuse::launch_target(out)) {
-    std::int64_t tile = 256 * items_of(dtype_);
-    std::int64_t wanted =
-        std::max<std::int64_t>(1, fuse::resident_blocks(target_.device) / job.rows);
-    std::int64_t most = (job.length + tile - 1) / tile;
-    std::int64_t count = std::min(wanted, most);
+    serial_ = has_few_threads(target_.device);
+    std::int64_t tile = serial_ ? 1 : 256 * items_of(dtype_);
+    std::int64_t slots = serial_ ? kSerialThreads : fuse::resident_blocks(target_.device);
+    std::int64_t wanted = std::max<std::int64_t>(1, slots / job.rows);
+    std::int64_t least = serial_ ? 256 : tile;
+    std::int64_t count = std::min(wanted, (job.length + least - 1) / least);
     chunk_ = ((job.length + count - 1) / count + tile - 1) / tile * tile;
-    chunks_ = static_cast<std::int32_t>((job.length + chunk_ - 1) / chunk_);
+    chunks_ = (job.length + chunk_ - 1) / chunk_;
     counts_ = empty({job.rows * chunks_ * 256}, DType::uint32);
-    blocks_ = job.rows * chunks_;
+    blocks_ = serial_ ? (job.rows * chunks_ + 255) / 256 : job.rows * chunks_;
+    wide_ = std::max(job.rows * job.length, counts_.size()) >= std::int64_t{1} << 30;
   }
 
   void run() {
@@ -132,41 +201,62 @@ class RadixSort {
  private:
   void one_pass(CUdeviceptr in, CUdeviceptr out, CUdeviceptr from, CUdeviceptr to, int shift,
                 bool last) {
-    driver::DeviceState& device = target_.device;
-    int type = static_cast<int>(dtype_);
     CUdeviceptr counts = fuse::address_of(counts_);
-    const auto& count = fuse::kernel(
-        device, cat("sort count ", type), [&] { return count_text(dtype_); }, "td_count");
     fuse::Arguments counting, placing, moving;
     counting.add(in);
     counting.add(counts);
     shape_arguments(counting, shift);
-    fuse::launch(device, target_.stream, count, blocks_, counting);
+    launch("td_count", "", blocks_, counting);
 
-    const auto& place = fuse::kernel(device, "sort place", place_text, "td_place");
     placing.add(counts);
-    placing.add(job_.rows);
-    placing.add(chunks_);
-    fuse::launch(device, target_.stream, place, job_.rows, placing);
+    if (serial_)
+      placing.index(job_.rows, wide_);
+    else
+      placing.add(job_.rows);
+    chunks_argument(placing);
+    launch("td_place", "", job_.rows, placing);
 
-    const char* to_type = job_.places && last ? "long long" : "unsigned";
-    const auto& move = fuse::kernel(
-        device, cat("sort move ", type, job_.places ? to_type : ""),
-        [&] { return move_text(dtype_, job_.places, to_type); }, "td_move");
     moving.add(in);
     moving.add(out);
     moving.add(from);
     moving.add(to);
     moving.add(counts);
     shape_arguments(moving, shift);
-    fuse::launch(device, target_.stream, move, blocks_, moving);
+    launch("td_move", job_.places && last ? "long long" : "unsigned", blocks_, moving);
+  }
+
+  // `to` is the type of the places that a td_move writes.
+  void launch(const char* name, const char* to, std::int64_t blocks, fuse::Arguments& arguments) {
+    std::string_view kind(name);
+    DType dtype = kind == "td_place" ? DType::int32 : dtype_;
+    std::string key = cat("sort ", name, ' ', static_cast<int>(dtype), ' ', job_.places ? to : "",
+                          serial_ ? (wide_ ? " serial wide" : " serial") : "");
+    auto print = [&] {
+      if (kind == "td_move")
+        return serial_ ? serial_move_text(dtype, job_.places, to, wide_)
+                       : move_text(dtype, job_.places, to);
+      if (serial_) return serial_text(dtype, name, wide_);
+      return kind == "td_count" ? count_text(dtype) : place_text();
+    };
+    fuse::launch(target_.device, target_.stream, fuse::kernel(target_.device, key, print, name),
+                 blocks, arguments);
+  }
+
+  void chunks_argument(fuse::Arguments& arguments) const {
+    if (serial_)
+      arguments.index(chunks_, wide_);
+    else
+      arguments.add(static_cast<std::int32_t>(chunks_));
   }
 
   void shape_arguments(fuse::Arguments& arguments, int shift) const {
-    arguments.add(job_.length);
-    arguments.add(job_.rows);
-    arguments.add(chunk_);
-    arguments.add(chunks_);
+    for (std::int64_t value : {job_.length, job_.rows, chunk_}) {
+      if (serial_)
+        arguments.index(value, wide_);
+      else
+        arguments.add(value);
+    }
+    chunks_argument(arguments);
     arguments.add(shift);
     arguments.add(job_.flip);
   }
@@ -177,8 +267,8 @@ class RadixSort {
   const Array& out_;
   fuse::LaunchTarget target_;
   Array counts_;
-  std::int64_t chunk_, blocks_;
-  std::int32_t chunks_;
+  std::int64_t chunk_, chunks_, blocks_;
+  bool serial_, wide_;
 };
 
 // Sorts along the last axis of a packed array; the result is packed.
@@ -190,8 +280,12 @@ Array sort_rows(const Array& x, bool descending, bool places) {
     throw ValueError(cat("sort: an axis of ", length, " elements is too long; at most 2^32 - 1"));
   Rows job{x, length, x.size() / length, descending ? ~0u : 0u, places};
   CUdeviceptr source = x.data();
+  bool few = has_few_threads(*array::view_of(out).storage->device());
+  int items = few ? 0 : block_items(job);
   if (length <= kShortRow)
     launch_short(job, source, out);
+  else if (items > 0)
+    launch_block(job, items, source, out);
   else
     RadixSort(job, source, out).run();
   return out;
@@ -206,6 +300,10 @@ Array sort_along(const Array& x, int axis, bool descending, bool places) {
 }
 
 }  // namespace
+
+void sort_as_if(std::optional<bool> few_threads) {
+  forced_way.store(few_threads ? int{*few_threads} : -1, std::memory_order_relaxed);
+}
 
 Array sort(const Array& x, int axis, bool descending) {
   Array result = sort_along(x, axis, descending, false);

@@ -75,6 +75,27 @@ TD_FN unsigned td_digit(td_wide_key key, int shift, unsigned flip) {
 }
 
 // ---- rows of at most 256 elements: a thread counts the elements in front of its own ----
+TD_FN unsigned td_shuffle_key(unsigned key, int from) {
+  return __shfl_sync(0xffffffffu, key, from);
+}
+TD_FN unsigned long long td_shuffle_key(unsigned long long key, int from) {
+  return __shfl_sync(0xffffffffu, key, from);
+}
+TD_FN td_wide_key td_shuffle_key(td_wide_key key, int from) {
+  key.high = __shfl_sync(0xffffffffu, key.high, from);
+  key.low = __shfl_sync(0xffffffffu, key.low, from);
+  return key;
+}
+TD_FN unsigned td_flip_key(unsigned key, unsigned flip) { return key ^ flip; }
+TD_FN unsigned long long td_flip_key(unsigned long long key, unsigned flip) {
+  return flip ? ~key : key;
+}
+TD_FN td_wide_key td_flip_key(td_wide_key key, unsigned flip) {
+  key.high = td_flip_key(key.high, flip);
+  key.low = td_flip_key(key.low, flip);
+  return key;
+}
+
 // `span` threads a row, a power of two. With `places` the original places are written instead.
 template <class T>
 TD_FN void td_sort_short(const T* in, T* out, long long* places, int length, long long rows,
@@ -82,23 +103,28 @@ TD_FN void td_sort_short(const T* in, T* out, long long* places, int length, lon
   typedef decltype(td_key(T())) Key;
   __shared__ Key keys[256];
   const int sub = threadIdx.x / span, k = threadIdx.x - sub * span, per_block = 256 / span;
+  const int lane = threadIdx.x & 31, most = length < 32 ? length : 32;
+  const int own = span < 32 ? lane & ~(span - 1) : 0;  // the first lane of this row
   for (long long base = (long long)blockIdx.x * per_block; base < rows;
        base += (long long)gridDim.x * per_block) {
     const long long row = base + sub;
     const bool mine = k < length && row < rows;
     T x = td_cast<T>(0);
     if (mine) x = in[row * length + k];
-    const Key key = td_key(x);
-    keys[threadIdx.x] = key;
-    __syncthreads();
+    const Key key = td_flip_key(td_key(x), flip);
+    if (span > 32) {
+      keys[threadIdx.x] = key;
+      __syncthreads();
+    }
     int rank = 0;
-    const Key* others = keys + sub * span;
-    if (flip) {
-      for (int j = 0; j < length; ++j)
-        rank += td_key_less(key, others[j]) | (!td_key_less(others[j], key) & (j < k));
-    } else {
-      for (int j = 0; j < length; ++j)
-        rank += td_key_less(others[j], key) | (!td_key_less(key, others[j]) & (j < k));
+    for (int j = 0; j < length; j += 32) {
+      // 32 keys of the row, one a lane, then one after the other to all lanes
+      const Key some = span > 32 ? keys[sub * span + j + lane] : key;
+      const int count = length - j < most ? length - j : most;
+      for (int s = 0; s < count; ++s) {
+        const Key other = td_shuffle_key(some, own + s);
+        rank += td_key_less(other, key) | (!td_key_less(key, other) & (j + s < k));
+      }
     }
     if (mine) {
       if (places)
@@ -109,9 +135,6 @@ TD_FN void td_sort_short(const T* in, T* out, long long* places, int length, lon
     __syncthreads();
   }
 }
-
-// ---- longer rows: per pass, digits are counted by chunk, the counts become places, elements move.
-// Chunk c of a row is [c * chunk, (c + 1) * chunk); counts are [row][chunk][digit]. ----
 
 // Lanes with this lane's digit (below 256); lanes that are not `valid` are never among them.
 TD_FN unsigned td_peers(unsigned digit, bool valid) {
@@ -128,6 +151,111 @@ TD_FN unsigned td_peers(unsigned digit, bool valid) {
   return peers;
 #endif
 }
+
+// The rank of a warp's ITEMS elements a lane among those of their digit, in order: element i of
+// lane l is the warp's element 32 * i + l. `ahead` counts the warp's digits, from zero.
+template <class T, int ITEMS>
+TD_FN void td_rank_digits(const T* x, unsigned* rank, int mine, int count, unsigned* ahead,
+                          int shift, unsigned flip) {
+  const unsigned before = (1u << (threadIdx.x & 31)) - 1u;
+#pragma unroll
+  for (int i = 0; i < ITEMS; ++i) {
+    const bool valid = mine + i * 32 < count;
+    const unsigned digit = td_digit(td_key(x[i]), shift, flip);
+    const unsigned peers = td_peers(digit, valid);
+    const unsigned earlier = ahead[digit];
+    __syncwarp();
+    if (valid && (peers & before) == 0) ahead[digit] = earlier + __popc(peers);
+    __syncwarp();
+    rank[i] = earlier + __popc(peers & before);
+  }
+}
+
+// Exclusive sums of the digits' totals over the block's 256 threads, one digit a thread.
+TD_FN unsigned td_digit_starts(unsigned total, unsigned* warps) {
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  unsigned sum = total;
+#pragma unroll
+  for (int d = 1; d < 32; d <<= 1) {
+    const unsigned earlier = __shfl_up_sync(0xffffffffu, sum, d);
+    sum += lane >= d ? earlier : 0u;
+  }
+  if (lane == 31) warps[warp] = sum;
+  __syncthreads();
+  for (int w = 0; w < warp; ++w) sum += warps[w];
+  return sum - total;
+}
+
+// ---- rows that fit into a block: all passes in shared memory, ITEMS elements a thread ----
+template <class T, int ITEMS, bool PLACES>
+TD_FN void td_sort_block(const T* in, T* out, long long* places, int length, long long rows,
+                         int passes, unsigned flip) {
+  __shared__ unsigned ahead[8][256];
+  __shared__ unsigned warps[8];
+  __shared__ T values[256 * ITEMS];
+  __shared__ unsigned short origins[PLACES ? 256 * ITEMS : 1];
+  const int warp = threadIdx.x >> 5, mine = warp * 32 * ITEMS + (threadIdx.x & 31);
+  for (long long row = blockIdx.x; row < rows; row += gridDim.x) {
+    T x[ITEMS];
+    unsigned rank[ITEMS];
+    unsigned short origin[ITEMS];
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) {
+      const int k = mine + i * 32;
+      x[i] = td_cast<T>(0);
+      origin[i] = (unsigned short)k;
+      if (k < length) x[i] = in[row * length + k];
+    }
+    for (int pass = 0; pass < passes; ++pass) {
+      const int shift = pass * 8;
+#pragma unroll
+      for (int w = 0; w < 8; ++w) ahead[w][threadIdx.x] = 0;
+      __syncthreads();
+      td_rank_digits<T, ITEMS>(x, rank, mine, length, ahead[warp], shift, flip);
+      __syncthreads();
+      unsigned total = 0;
+#pragma unroll
+      for (int w = 0; w < 8; ++w) total += ahead[w][threadIdx.x];
+      unsigned place = td_digit_starts(total, warps);
+#pragma unroll
+      for (int w = 0; w < 8; ++w) {
+        const unsigned n = ahead[w][threadIdx.x];
+        ahead[w][threadIdx.x] = place;
+        place += n;
+      }
+      __syncthreads();
+      const bool last = pass == passes - 1;
+#pragma unroll
+      for (int i = 0; i < ITEMS; ++i) {
+        if (mine + i * 32 < length) {
+          const unsigned at = ahead[warp][td_digit(td_key(x[i]), shift, flip)] + rank[i];
+          if (!last) {
+            values[at] = x[i];
+            if constexpr (PLACES) origins[at] = origin[i];
+          } else if constexpr (PLACES) {
+            places[row * length + at] = origin[i];
+          } else {
+            out[row * length + at] = x[i];
+          }
+        }
+      }
+      __syncthreads();
+      if (!last) {
+#pragma unroll
+        for (int i = 0; i < ITEMS; ++i) {
+          const int k = mine + i * 32;
+          if (k < length) {
+            x[i] = values[k];
+            if constexpr (PLACES) origin[i] = origins[k];
+          }
+        }
+      }
+    }
+  }
+}
+
+// ---- longer rows: per pass, digits are counted by chunk, the counts become places, elements move.
+// Chunk c of a row is [c * chunk, (c + 1) * chunk); counts are [row][chunk][digit]. ----
 
 template <class T>
 TD_FN void td_count_digits(const T* in, unsigned* counts, long long length, long long rows,
@@ -148,29 +276,15 @@ TD_FN void td_count_digits(const T* in, unsigned* counts, long long length, long
   }
 }
 
-// Exclusive sums of the digits' totals over the block's 256 threads, one digit a thread.
-TD_FN unsigned td_digit_starts(unsigned total, unsigned* shared) {
-  const int t = threadIdx.x;
-  shared[t] = total;
-  __syncthreads();
-  for (int d = 1; d < 256; d <<= 1) {
-    const unsigned add = t >= d ? shared[t - d] : 0u;
-    __syncthreads();
-    shared[t] += add;
-    __syncthreads();
-  }
-  return shared[t] - total;
-}
-
 // Counts become the places (within the row) where each chunk's elements of a digit start.
 TD_FN void td_place_digits(unsigned* counts, long long rows, int chunks) {
-  __shared__ unsigned shared[256];
+  __shared__ unsigned warps[8];
   for (long long row = blockIdx.x; row < rows; row += gridDim.x) {
     unsigned* p = counts + row * chunks * 256 + threadIdx.x;
     unsigned total = 0;
 #pragma unroll 8
     for (int c = 0; c < chunks; ++c) total += p[c * 256];
-    unsigned place = td_digit_starts(total, shared);
+    unsigned place = td_digit_starts(total, warps);
 #pragma unroll 8
     for (int c = 0; c < chunks; ++c) {
       const unsigned count = p[c * 256];
@@ -190,7 +304,6 @@ TD_FN void td_move_digits(const T* in, T* out, const FROM* from, TO* to, const u
   __shared__ unsigned next[256];      // where the next element of a digit goes
   __shared__ unsigned ahead[8][256];  // counts by warp, then where the warp's elements start
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-  const unsigned before = (1u << lane) - 1u;
   for (long long g = blockIdx.x; g < rows * chunks; g += gridDim.x) {
     const long long row = g / chunks, first = (g - row * chunks) * chunk;
     const int count = (int)(first + chunk < length ? chunk : length - first);
@@ -209,17 +322,7 @@ TD_FN void td_move_digits(const T* in, T* out, const FROM* from, TO* to, const u
         x[i] = td_cast<T>(0);
         if (k < count) x[i] = p[k];
       }
-#pragma unroll
-      for (int i = 0; i < ITEMS; ++i) {
-        const bool valid = mine + i * 32 < count;
-        const unsigned digit = td_digit(td_key(x[i]), shift, flip);
-        const unsigned peers = td_peers(digit, valid);
-        const unsigned earlier = ahead[warp][digit];
-        __syncwarp();
-        if (valid && (peers & before) == 0) ahead[warp][digit] = earlier + __popc(peers);
-        __syncwarp();
-        rank[i] = earlier + __popc(peers & before);
-      }
+      td_rank_digits<T, ITEMS>(x, rank, mine, count, ahead[warp], shift, flip);
       __syncthreads();
       {
         unsigned place = next[threadIdx.x];

@@ -5,6 +5,7 @@ import pytest
 import treadle as td
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from treadle import _treadle
 
 LETTERS = "?bhiqBHIQefdFD"
 SIZES = [0, 1, 2, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 4095, 4097, 100_000]
@@ -59,6 +60,29 @@ def check(host, axis=-1):
 @pytest.mark.parametrize("n", SIZES)
 def test_sizes(letter, n):
     check(values(letter, n))
+
+
+@pytest.fixture(params=[True, False], ids=["few threads", "many threads"])
+def way(request):
+    """Both ways of sorting, whatever the device."""
+    _treadle._sort_as_if(request.param)
+    yield
+    _treadle._sort_as_if(None)
+
+
+@pytest.mark.parametrize("letter", "?bHefDq")
+def test_both_ways(letter, way):
+    for shape in [
+        (3, 129),
+        (2, 256),
+        (2, 257),
+        (1, 1024),
+        (2, 1025),
+        (1, 4096),
+        (3, 4097),
+        (1, 70_001),
+    ]:
+        check(values(letter, shape))
 
 
 @pytest.mark.parametrize("letter", LETTERS)
