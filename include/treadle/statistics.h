@@ -16,4 +16,8 @@ Array reduce_where(Reduction op, const Array& x, const Array& where,
                    const std::optional<Operand>& initial = {}, const std::optional<Axes>& axes = {},
                    bool keepdims = false, std::optional<DType> dtype = {}, const Array& out = {});
 
+// Sums of products of `v` with `a` at `count` places from `first` on: result k is the sum of
+// a[first + k - (v.size() - 1) + j] * v[j] where both exist. 1-D, not empty, of one dtype.
+Array sliding_products(const Array& a, const Array& v, std::int64_t first, std::int64_t count);
+
 }  // namespace td

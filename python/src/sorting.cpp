@@ -1,5 +1,6 @@
-// Scans, sorting and searching: treadle/sorting.h.
+// Scans, sorting and searching: treadle/sorting.h; sliding products: treadle/statistics.h.
 #include "treadle/sorting.h"
+#include "treadle/statistics.h"
 
 #include "bind.h"
 
@@ -46,6 +47,10 @@ void bind_sorting(nb::module_& m) {
   m.def("_scatter", [](const Array& x, const Array& index) {
     return without_gil([&] { return scatter(x, index); });
   });
+  m.def("_sliding_products",
+        [](const Array& a, const Array& v, std::int64_t first, std::int64_t count) {
+          return without_gil([&] { return sliding_products(a, v, first, count); });
+        });
   m.def("_select", [](const Array& x, const Array& mask) {
     return without_gil([&] { return select(x, mask); });
   });

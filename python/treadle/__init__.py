@@ -41,6 +41,7 @@ from ._products import *  # noqa: E402
 from ._quantiles import *  # noqa: E402
 from ._scans import *  # noqa: E402
 from ._sets import *  # noqa: E402
+from ._signal import *  # noqa: E402
 from ._sorting import *  # noqa: E402
 from ._statistics import *  # noqa: E402
 from ._treadle import RawKernel, RawModule, __version__, ndarray  # noqa: E402
