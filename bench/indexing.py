@@ -1,4 +1,4 @@
-"""Indexing and counting: on a GPU with CuPy and PyTorch beside where they are installed, on the software device with NumPy.
+"""Indexing and counting, with CuPy and PyTorch beside on a GPU where they are installed, and NumPy otherwise."""
 
 Times are wall clock from the call to the end of the work on the device, since several of these calls wait for a length.
 """
