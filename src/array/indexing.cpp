@@ -59,12 +59,10 @@ Array gathered(const Array& x, const Selection& selection, IndexMode mode) {
   return out;
 }
 
-void check_mask_shape(const Array& x, const Array& mask) {
-  for (int k = 0; k < mask.ndim(); ++k)
-    if (k < x.ndim() && mask.shape()[k] != x.shape()[k])
-      throw IndexError(cat("boolean index did not match indexed array along axis ", k,
-                           "; size of axis is ", x.shape()[k],
-                           " but size of corresponding boolean axis is ", mask.shape()[k]));
+// Does the mask have the first axes of x? If not, select() says what is wrong.
+bool fits(const Array& x, const Array& mask) {
+  return mask.ndim() <= x.ndim() &&
+         std::equal(mask.shape().begin(), mask.shape().end(), x.shape().begin());
 }
 
 // A scalar that may be stored in `dtype`, or the array itself; an array in the memory that is about
@@ -184,10 +182,8 @@ std::vector<AnyIndexItem> apart(const Array& x, std::vector<AnyIndexItem> items)
 Array get(const Array& x, const std::vector<AnyIndexItem>& items) {
   if (!is_advanced(items)) return x.index(basic_items(items));
   array::Recording recording(*view_of(x).storage->device());
-  if (const Array* mask = only_mask(items); mask && mask->ndim() == x.ndim()) {
-    check_mask_shape(x, *mask);
+  if (const Array* mask = only_mask(items); mask && mask->shape() == x.shape())
     return masked(x, *mask);
-  }
   return gathered(x, array::select(x, items), IndexMode::raise);
 }
 
@@ -197,10 +193,9 @@ void set(const Array& x, const std::vector<AnyIndexItem>& items, const Operand& 
   array::Recording recording(*view_of(x).storage->device());
   Operand source = storable(value, x);
   std::vector<AnyIndexItem> own = apart(x, items);
-  if (const Array* mask = only_mask(own); mask && mask->ndim() <= x.ndim()) {
+  if (const Array* mask = only_mask(own); mask && fits(x, *mask)) {
     bool all_axes = mask->ndim() == x.ndim();
     const Array* a = std::get_if<Array>(&source);
-    check_mask_shape(x, *mask);
     if (all_axes ? is_one_number(source) : !a || a->ndim() == 0)
       return write_where(x, *mask, source);
     if (all_axes) return set_masked(x, *mask, *a);

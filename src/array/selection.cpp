@@ -132,7 +132,8 @@ class Selector {
 
   void check_mask(const Shape& mask, std::size_t axis) {
     for (std::size_t k = 0; k < mask.size(); ++k)
-      if (mask[k] != view_.shape[axis + k])
+      // As in NumPy, a mask's axis without elements fits every axis.
+      if (mask[k] != view_.shape[axis + k] && mask[k] != 0)
         throw IndexError(cat("boolean index did not match indexed array along axis ", axis + k,
                              "; size of axis is ", view_.shape[axis + k],
                              " but size of corresponding boolean axis is ", mask[k]));

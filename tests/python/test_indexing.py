@@ -268,6 +268,21 @@ def test_a_view_of_a_view():
     same(x, host)
 
 
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0), (0, 0, 4), (1, 0), (3, 0), (0, 0, 0, 0)])
+@pytest.mark.parametrize("value", [7, np.zeros(0), np.zeros(3), np.zeros((0, 4))], ids=np.shape)
+def test_empty_masks(shape, value):
+    host, mask = values((2, 3, 4), np.float64), np.empty(shape, bool)
+    agree(outcome(lambda: td.asarray(host)[mask]), outcome(lambda: host[mask]))
+
+    def write(array, index, new):
+        array[index] = new
+        return array
+
+    mine = td.asarray(value) if isinstance(value, np.ndarray) else value
+    result = outcome(lambda: write(td.asarray(host), td.asarray(mask), mine))
+    agree(result, outcome(lambda: write(host.copy(), mask, value)))
+
+
 def test_read_only_is_refused():
     x = td.broadcast_to(td.zeros(3), (2, 3))
     for index in ([0, 1], np.ones((2, 3), bool)):
