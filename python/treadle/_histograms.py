@@ -37,11 +37,25 @@ def digitize(x, bins, right=False):
     if bins.ndim != 1:
         raise ValueError("object too deep for desired array" if bins.ndim else "bins must be 1d")
     side = "left" if right else "right"
-    if not bins.size or bool(_treadle.all(bins[:-1] <= bins[1:])):
-        return searchsorted(bins, x, side)
-    if not bool(_treadle.all(bins[:-1] >= bins[1:])):
+    direction = _direction(asnumpy(bins))
+    if direction == 0:
         raise ValueError("bins must be monotonically increasing or decreasing")
+    if direction > 0:
+        return searchsorted(bins, x, side)
     return bins.size - searchsorted(bins[::-1].copy(), x, side)
+
+
+def _direction(bins):
+    """1 for ascending values, -1 for descending ones, else 0. A NaN neither rises nor falls, but as the first step it
+    counts as falling."""
+    before, after = bins[:-1], bins[1:]
+    steps = before != after
+    if not steps.any():
+        return 1
+    first = steps.argmax()
+    if before[first] < after[first]:
+        return 0 if (before > after).any() else 1
+    return 0 if (before < after).any() else -1
 
 
 # ---- edges ----

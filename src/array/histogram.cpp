@@ -35,13 +35,13 @@ View counters(const Array& x, std::int64_t bins, const Array& weights) {
 }  // namespace
 
 Array bincount(const Array& x, const Array& weights, std::int64_t minlength) {
+  if (x.ndim() != 1)
+    throw ValueError(x.ndim() > 1 ? "object too deep for desired array"
+                                  : "object of too small depth for desired array");
   char kind = info(x.dtype()).kind;
   if (kind != 'i' && kind != 'u' && kind != 'b')
     throw TypeError(cat("Cannot cast array data from dtype('", info(x.dtype()).numpy,
                         "') to dtype('int64') according to the rule 'safe'"));
-  if (x.ndim() != 1)
-    throw ValueError(x.ndim() > 1 ? "object too deep for desired array"
-                                  : "object of too small depth for desired array");
   if (minlength < 0) throw ValueError("'minlength' must not be negative");
   if (weights && weights.shape() != x.shape())
     throw ValueError("The weights and list don't have the same length.");
@@ -50,7 +50,8 @@ Array bincount(const Array& x, const Array& weights, std::int64_t minlength) {
   if (x.size() > 0) range = index_range(x);
   if (range.low < 0) throw ValueError("'list' argument must have no negative elements");
   std::int64_t bins = std::max(range.high + 1, minlength);
-  Array each = weights_of(weights);
+  // As in NumPy, nothing is counted, not summed up.
+  Array each = weights_of(x.size() > 0 ? weights : Array());
   View out = counters(x, bins, each);
   if (bins == 0) return make_array(std::move(out));
   Array source = array::packed(x);

@@ -169,6 +169,12 @@ FUNCTIONS = {
     "repeat one": lambda xp, x, a: xp.repeat(x, a([2]), axis=0),
     "digitize": lambda xp, x, a: xp.digitize(x, a([1.0, 3.0, 8.0])),
     "digitize falling": lambda xp, x, a: xp.digitize(x, a([8.0, 3.0, 1.0]), right=True),
+    "digitize NaN": lambda xp, x, a: xp.digitize(a([1.0, 6, np.nan]), a([1.0, 5, np.nan, np.nan])),
+    "digitize NaN falling": lambda xp, x, a: xp.digitize(a([1.0, 6, np.nan]), a([np.nan, 5.0, 1])),
+    "digitize NaN only": lambda xp, x, a: xp.digitize(a([1.0, np.nan]), a([np.nan, np.nan]), True),
+    "digitize NaN first": lambda xp, x, a: xp.digitize(x, a([np.nan, 1.0, 2])),
+    "digitize equal": lambda xp, x, a: xp.digitize(x, a([3.0, 3.0])),
+    "digitize nothing": lambda xp, x, a: xp.digitize(x, a([], float)),
     "digitize unordered": lambda xp, x, a: xp.digitize(x, a([1.0, 3.0, 2.0])),
 }
 
@@ -243,6 +249,8 @@ BINCOUNTS = {
     "minlength": lambda xp, x, a: xp.bincount(a(BINS), minlength=99),
     "empty": lambda xp, x, a: xp.bincount(a([], int)),
     "empty with minlength": lambda xp, x, a: xp.bincount(a([], int), minlength=3),
+    "empty with weights": lambda xp, x, a: xp.bincount(a([], int), a([], float), 2),
+    "2-d floats": lambda xp, x, a: xp.bincount(x),
     "negative": lambda xp, x, a: xp.bincount(a([1, -1])),
     "floats": lambda xp, x, a: xp.bincount(x[0]),
     "2-d": lambda xp, x, a: xp.bincount(a([[1]])),
