@@ -18,8 +18,9 @@ class GraphState;
 Stream create_stream(const Device& device, bool non_blocking, int priority);
 // Least and greatest priority.
 std::pair<int, int> stream_priority_range(const Device& device);
-// A stream that somebody else made and owns. 0 and 1 mean the default stream.
-Stream external_stream(const Device& device, void* handle);
+// A stream that somebody else made, alive as long as `owner`. 0 and 1 mean the default stream, 2
+// the thread's own.
+Stream external_stream(const Device& device, void* handle, std::shared_ptr<void> owner = {});
 // The calling thread's own stream, which waits for the default stream and is waited for by it.
 Stream per_thread_stream(const Device& device);
 

@@ -120,6 +120,8 @@ std::optional<Operand> to_operand(nb::handle object);
 Operand require_operand(nb::handle object);
 nb::object to_python(const Scalar& scalar);
 nb::object wrap(Array array);
+// Keeps a Python object alive from C++.
+std::shared_ptr<void> python_owner(nb::object object);
 // The short name of an object's class, for messages.
 std::string class_name(nb::handle object);
 

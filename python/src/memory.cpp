@@ -19,15 +19,6 @@ MemoryPointer shifted(const MemoryPointer& p, std::int64_t by) {
   return {p.memory, p.pointer.address + step, p.bytes - static_cast<std::size_t>(by)};
 }
 
-// Keeps a Python object alive from C++.
-std::shared_ptr<void> python_owner(nb::object object) {
-  return {object.release().ptr(), [](void* p) {
-            if (!Py_IsInitialized()) return;
-            nb::gil_scoped_acquire held;
-            Py_DECREF(static_cast<PyObject*>(p));
-          }};
-}
-
 DeviceMemory unowned(std::uint64_t address, std::size_t bytes, nb::object owner, int device) {
   Device where = without_gil([&] {
     Device current = Device::current();
@@ -242,6 +233,14 @@ Array make_array(nb::handle shape, nb::handle dtype, nb::handle memory, nb::hand
 }
 
 }  // namespace
+
+std::shared_ptr<void> python_owner(nb::object object) {
+  return {object.release().ptr(), [](void* p) {
+            if (!Py_IsInitialized()) return;
+            nb::gil_scoped_acquire held;
+            Py_DECREF(static_cast<PyObject*>(p));
+          }};
+}
 
 void bind_array_constructor(nb::class_<Array>& cls) {
   cls.def(

@@ -25,14 +25,15 @@ void make_stream(Stream* self, bool null, bool non_blocking, bool ptds,
   }));
 }
 
-void make_external(ExternalStream* self, std::uintptr_t ptr, int device_id) {
+void make_external(ExternalStream* self, std::uintptr_t ptr, int device_id, nb::object owner) {
+  std::shared_ptr<void> kept = owner.is_none() ? nullptr : python_owner(std::move(owner));
   Stream stream = without_gil([&] {
     std::string name = Device::current().name();
     Device device =
         device_id < 0
             ? Device::current()
             : Device::from_name(name.substr(0, name.find(':') + 1) + std::to_string(device_id));
-    return external_stream(device, reinterpret_cast<void*>(ptr));
+    return external_stream(device, reinterpret_cast<void*>(ptr), std::move(kept));
   });
   new (self) ExternalStream{stream};
 }
@@ -135,7 +136,8 @@ void bind_streams(nb::module_& m) {
       .def("__hash__", [](const Stream& s) { return address(s.handle()); });
   nb::setattr(cls, "__module__", nb::str("treadle.cuda"));
   nb::class_<ExternalStream, Stream> external(m, "ExternalStream");
-  external.def("__init__", make_external, nb::arg("ptr"), nb::arg("device_id") = -1);
+  external.def("__init__", make_external, nb::arg("ptr"), nb::arg("device_id") = -1,
+               nb::arg("_owner").none() = nb::none());
   nb::setattr(external, "__module__", nb::str("treadle.cuda"));
   m.def("get_current_stream", [] { return without_gil([] { return Stream::current(); }); });
 }

@@ -13,6 +13,15 @@ ParameterInfo = namedtuple("ParameterInfo", "name ctype dtype raw is_const")
 class _UserKernel:
     """What both kinds of kernel have in common: facts about their parameters and texts."""
 
+    def __new__(cls, *args, **kwargs):
+        self = super().__new__(cls)
+        self._made_of = args, kwargs
+        return self
+
+    def __reduce__(self):
+        args, kwargs = self._made_of
+        return functools.partial(type(self), **kwargs), args
+
     def _set_parameters(self):
         self.in_params = tuple(ParameterInfo(**row) for row in self._kernel.in_params)
         self.out_params = tuple(ParameterInfo(**row) for row in self._kernel.out_params)
@@ -182,3 +191,26 @@ def fuse(*args, **kwargs):
         return fused
 
     return wrap(args[0]) if args else wrap
+
+
+# ---- pickling: a kernel is its texts ----
+
+
+def _make_raw_kernel(code, name, options, cooperative):
+    return _treadle.RawKernel(code, name, options, enable_cooperative_groups=cooperative)
+
+
+def _make_raw_module(code, options, expressions, cooperative):
+    return _treadle.RawModule(
+        code, options=options, name_expressions=expressions, enable_cooperative_groups=cooperative
+    )
+
+
+_treadle.RawKernel.__reduce__ = lambda self: (
+    _make_raw_kernel,
+    (self.code, self.name, self.options, self.enable_cooperative_groups),
+)
+_treadle.RawModule.__reduce__ = lambda self: (
+    _make_raw_module,
+    (self.code, self.options, self.name_expressions, self.enable_cooperative_groups),
+)

@@ -101,12 +101,13 @@ std::pair<int, int> stream_priority_range(const Device& device) {
   return {least, greatest};
 }
 
-Stream external_stream(const Device& device, void* handle) {
+Stream external_stream(const Device& device, void* handle, std::shared_ptr<void> owner) {
   auto number = reinterpret_cast<std::uintptr_t>(handle);
   if (number <= 1) return Stream::default_stream(device);
   if (number == 2) return per_thread_stream(device);
-  return Stream(
-      std::make_shared<driver::StreamState>(device.state(), static_cast<CUstream>(handle), false));
+  auto* state = new driver::StreamState(device.state(), static_cast<CUstream>(handle), false);
+  return Stream(std::shared_ptr<driver::StreamState>(
+      state, [owner = std::move(owner)](driver::StreamState* mine) { delete mine; }));
 }
 
 // A stream of its own for each thread: the driver's handle for it (2) means another stream in every

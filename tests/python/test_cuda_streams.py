@@ -316,3 +316,46 @@ def test_show_config(capsys):
     td.show_config()
     text = capsys.readouterr().out
     assert td.__version__ in text and cuda.Device().name in text and cuda.Device().evidence in text
+
+
+# ---- streams of other libraries, by the protocol ----
+
+
+class ForeignStream:
+    def __init__(self, answer):
+        self.answer = answer
+
+    def __cuda_stream__(self):
+        return self.answer
+
+
+def test_stream_by_the_protocol():
+    import gc
+    import weakref
+
+    owner = cuda.Stream(non_blocking=True)
+    foreign = ForeignStream((0, owner.ptr))
+    alive = weakref.ref(foreign)
+    stream = cuda.Stream.from_external(foreign)
+    assert stream == owner and stream.is_non_blocking
+    del foreign
+    gc.collect()
+    assert alive()
+    del stream
+    gc.collect()
+    assert alive() is None
+    for answer in (1, (0,), (0, "1"), (1, 0)):
+        with pytest.raises(TypeError):
+            cuda.Stream.from_external(ForeignStream(answer))
+    with pytest.raises(TypeError, match="__cuda_stream__"):
+        cuda.Stream.from_external(object())
+
+
+def test_devices_have_an_order(python):
+    done = python(
+        "from treadle import cuda\nfrom treadle.cuda.device import Device\n"
+        "a, b = Device(0), Device(1)\nprint(a < b, b > a, a <= a, a >= b, cuda.runtime.getDeviceCount())",
+        TREADLE_SOFT_DEVICES="2",
+        TREADLE_DEVICE="soft:0",
+    )
+    assert done.stdout.split() == ["True", "True", "True", "False", "2"], done.stderr

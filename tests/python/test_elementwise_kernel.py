@@ -366,3 +366,22 @@ def test_fuse_returns_a_function_that_computes():
     plain.clear_cache()
     with pytest.raises(TypeError):
         td.fuse(unknown=1)
+
+
+def test_kernels_are_pickled_as_their_texts():
+    import pickle
+
+    kernel = pickle.loads(
+        pickle.dumps(
+            td.ElementwiseKernel("T x", "T z", "z = f(x)", "p", preamble="#define f(x) 2*x")
+        )
+    )
+    same(kernel(td.arange(3)), 2 * np.arange(3))
+    total = pickle.loads(
+        pickle.dumps(td.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total"))
+    )
+    assert int(total(td.arange(4))) == 6
+    raw = td.RawKernel('extern "C" __global__ void k(int* o) { *o = N; }', "k", ("-DN=7",))
+    out = td.zeros((), np.int32)
+    pickle.loads(pickle.dumps(raw))((1,), (1,), (out,))
+    assert int(out) == 7

@@ -1,5 +1,7 @@
 """Devices, streams, events, graphs and memory, by CuPy's names."""
 
+import operator as _operator
+
 from .. import _treadle, texture
 from .._treadle import (
     Device,
@@ -17,7 +19,19 @@ from .._treadle import (
     get_current_stream,
     get_elapsed_time,
 )
-from . import compiler, driver, memory_hooks, nvtx, profiler, runtime, stream
+from . import (
+    compiler,
+    device,
+    driver,
+    graph,
+    memory,
+    memory_hooks,
+    nvtx,
+    pinned_memory,
+    profiler,
+    runtime,
+    stream,
+)
 from .memory import (
     ManagedMemory,
     UnownedMemory,
@@ -32,6 +46,7 @@ from .memory import (
     using_allocator,
 )
 from .memory_hook import MemoryHook
+from .profiler import profile
 
 __all__ = [
     "Device",
@@ -51,6 +66,7 @@ __all__ = [
     "alloc",
     "alloc_pinned_memory",
     "compiler",
+    "device",
     "devices",
     "driver",
     "get_allocator",
@@ -60,10 +76,14 @@ __all__ = [
     "get_device_id",
     "get_elapsed_time",
     "gpu_available",
+    "graph",
     "is_available",
     "malloc_managed",
+    "memory",
     "memory_hooks",
     "nvtx",
+    "pinned_memory",
+    "profile",
     "profiler",
     "runtime",
     "set_allocator",
@@ -101,7 +121,18 @@ def _attributes(self):
 
 Device.attributes = property(_attributes)
 Device.pci_bus_id = property(lambda self: _treadle._pci_bus_id(self), doc="The PCI bus id as text.")
-Device.from_pci_id = staticmethod(_treadle._device_from_pci_bus_id)
+Device.from_pci_id = Device.from_pci_bus_id = staticmethod(_treadle._device_from_pci_bus_id)
+
+
+def _ordered(compare):
+    def method(self, other):
+        return compare(self.id, other.id) if isinstance(other, Device) else NotImplemented
+
+    return method
+
+
+for _name in ("lt", "le", "gt", "ge"):
+    setattr(Device, f"__{_name}__", _ordered(getattr(_operator, _name)))
 
 
 def synchronize():

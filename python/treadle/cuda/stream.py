@@ -50,6 +50,25 @@ def _end_capture(self):
     return _treadle._end_capture(self)
 
 
+def _from_external(obj):
+    """A stream that another library made, by the protocol ``__cuda_stream__``; it keeps ``obj`` alive."""
+    protocol = getattr(obj, "__cuda_stream__", None)
+    if protocol is None:
+        raise TypeError(f"a {type(obj).__name__} has no __cuda_stream__, so it is not a stream")
+    answer = protocol()
+    if not isinstance(answer, (tuple, list)) or len(answer) != 2:
+        raise TypeError(f"__cuda_stream__ must return a 2-tuple, not {answer!r}")
+    if not all(isinstance(number, int) for number in answer):
+        raise TypeError(f"__cuda_stream__ must return (int, int), not {answer!r}")
+    if answer[0] != 0:
+        raise TypeError(
+            f"__cuda_stream__ of an unsupported version: {answer[0]}; version 0 is known"
+        )
+    return ExternalStream(answer[1], _owner=obj)
+
+
+Stream.from_external = staticmethod(_from_external)
+Stream.is_non_blocking = property(lambda self: self.non_blocking)
 Stream.launch_host_func = _launch_host_func
 Stream.add_callback = _add_callback
 Stream.begin_capture = _begin_capture

@@ -1,0 +1,5 @@
+"""``Graph``, where CuPy has it; ``Stream.end_capture`` makes one."""
+
+from .._treadle import Graph
+
+__all__ = ["Graph"]
