@@ -38,7 +38,5 @@ Array searchsorted(const Array& sorted, const Array& values, bool right = false,
 Array gather(const Array& x, const Array& index);
 // result[..., index[..., k]] = x[..., k]: `index` is a permutation of each row.
 Array scatter(const Array& x, const Array& index);
-// The elements of 1-D `x` where `mask` is true, in order. Waits for their number.
-Array select(const Array& x, const Array& mask);
 
 }  // namespace td

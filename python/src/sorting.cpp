@@ -51,9 +51,6 @@ void bind_sorting(nb::module_& m) {
         [](const Array& a, const Array& v, std::int64_t first, std::int64_t count) {
           return without_gil([&] { return sliding_products(a, v, first, count); });
         });
-  m.def("_select", [](const Array& x, const Array& mask) {
-    return without_gil([&] { return select(x, mask); });
-  });
 }
 
 }  // namespace td::python

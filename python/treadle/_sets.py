@@ -43,7 +43,7 @@ def unique(
         else:
             values = _treadle._sort(flat, 0, False)
         first = _first_of_run(values, equal_nan)
-        result = _treadle._select(values, first)
+        result = values[first]
         shape = ar.shape
     else:
         axis = _axis(axis, ar.ndim)
@@ -57,17 +57,17 @@ def unique(
         first = ones(table.shape[0], np.bool_)
         if table.shape[0] > 1:
             first[1:] = _treadle.any(ordered[1:] != ordered[:-1], axis=1)
-        chosen = _treadle._select(places, first)
+        chosen = places[first]
         result = moveaxis(_take_rows(table, chosen).reshape(chosen.size, *rows.shape[1:]), 0, axis)
         shape = (ar.shape[axis],)
     results = [result]
     if return_index:
-        results.append(_treadle._select(places, first))
+        results.append(places[first])
     if return_inverse:
         group = _treadle._scan("sum", first, 0) - 1
         results.append(_treadle._scatter(group, places).reshape(shape))
     if return_counts:
-        starts = _treadle._select(arange(first.size), first)
+        starts = arange(first.size)[first]
         counts = empty(starts.size, np.int64)
         if starts.size:
             counts[:-1] = starts[1:] - starts[:-1]
@@ -176,11 +176,11 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
     places = _treadle._argsort(both, 0, False)
     both = _treadle._gather(both, places)
     pair = both[1:] == both[:-1]
-    result = _treadle._select(both[:-1], pair)
+    result = both[:-1][pair]
     if not return_indices:
         return result
-    in_first = _treadle._select(places[:-1], pair)
-    in_second = _treadle._select(places[1:], pair) - ar1.size
+    in_first = places[:-1][pair]
+    in_second = places[1:][pair] - ar1.size
     if not assume_unique:
         in_first = _treadle._gather(first, in_first)
         in_second = _treadle._gather(second, in_second)
@@ -195,7 +195,7 @@ def union1d(ar1, ar2):
 def setdiff1d(ar1, ar2, assume_unique=False):
     """The values of ``ar1`` that are not in ``ar2``: sorted and distinct, or in their order with ``assume_unique``."""
     ar1, ar2 = _two(ar1, ar2, "setdiff1d", assume_unique)
-    return _treadle._select(ar1, isin(ar1, ar2, invert=True))
+    return ar1[isin(ar1, ar2, invert=True)]
 
 
 def setxor1d(ar1, ar2, assume_unique=False):
@@ -205,4 +205,4 @@ def setxor1d(ar1, ar2, assume_unique=False):
     edge = ones(both.size + 1, np.bool_)
     if both.size:
         edge[1:-1] = both[1:] != both[:-1]
-    return _treadle._select(both, edge[1:] & edge[:-1])
+    return both[edge[1:] & edge[:-1]]

@@ -142,35 +142,4 @@ Array scatter(const Array& x, const Array& index) {
   return out;
 }
 
-Array select(const Array& x, const Array& mask) {
-  if (x.ndim() != 1 || x.shape() != mask.shape())
-    throw ValueError(cat("select: shapes ", tuple_text(x.shape()), " and ",
-                         tuple_text(mask.shape()), " must be equal, with one axis"));
-  if (mask.dtype() != DType::bool_) throw TypeError("select: the mask must be bool");
-  if (x.size() == 0) return empty({0}, x.dtype());
-  Array source = array::packed(x), chosen = array::packed(mask);
-  Array before = scan(Reduction::sum, chosen, 0);
-  Array out = empty({std::get<std::int64_t>(before.index({std::int64_t{-1}}).item())}, x.dtype());
-  if (out.size() == 0) return out;
-  fuse::Arguments arguments;
-  arguments.add(source.data());
-  arguments.add(chosen.data());
-  arguments.add(before.data());
-  auto [device, stream] = fuse::launch_target(out);
-  arguments.add(fuse::address_of(out));
-  arguments.add(x.size());
-  std::size_t bytes = itemsize(x.dtype());
-  const auto& loaded = fuse::kernel(
-      device, cat("select ", bytes),
-      [&] {
-        return move_text(bytes,
-                         "const W* in, const bool* mask, const long long* before, W* out, long "
-                         "long count",
-                         "td_select_true<W>(in, mask, before, out, count)");
-      },
-      "td_elements");
-  fuse::launch(device, stream, loaded, blocks_for(device, x.size()), arguments);
-  return out;
-}
-
 }  // namespace td

@@ -44,11 +44,3 @@ TD_FN void td_scatter(const W* in, const long long* index, W* out, long long len
     if (k >= 0 && k < length) out[row * length + k] = in[i];
   }
 }
-// `before` is the inclusive running count of true elements.
-template <class W>
-TD_FN void td_select_true(const W* in, const bool* mask, const long long* before, W* out,
-                          long long count) {
-  const long long step = gridDim.x * 256ll;
-  for (long long i = blockIdx.x * 256ll + threadIdx.x; i < count; i += step)
-    if (mask[i]) out[before[i] - 1] = in[i];
-}
