@@ -1,5 +1,8 @@
 """Arrays of indices: grids, triangles, and flat indices against tuples."""
 
+import math
+import operator
+
 import numpy as np
 
 from . import _treadle
@@ -119,20 +122,30 @@ def diag_indices_from(arr):
 # ---- flat indices ----
 
 
-def _order(order):
-    if order not in ("C", "F"):
+def _grid(dims, order):
+    """The lengths of a grid, and whether its last axis varies fastest."""
+    if order not in ("C", "F", None):
         raise ValueError("only 'C' or 'F' order is permitted")
-    return order
+    dims = tuple(operator.index(n) for n in (dims if np.ndim(dims) else (dims,)))
+    if math.prod(dims) >= 2**63:
+        raise ValueError(
+            "invalid dims: array size defined by dims is larger than the maximum possible size."
+        )
+    return dims, order != "F"
+
+
+def _coordinates(indices):
+    places = _places(indices)
+    if places.dtype.kind not in "iub":
+        raise TypeError("only int indices permitted")
+    return places
 
 
 def unravel_index(indices, shape, order="C"):
     """Flat indices as a tuple of arrays, one for each axis of ``shape``. ValueError for one that is out of bounds."""
-    _order(order)
-    shape = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
-    places = _places(indices)
-    if places.dtype.kind not in "iu":
-        raise TypeError("only int indices permitted")
-    size = int(np.prod(shape, dtype=object))
+    shape, last_is_fastest = _grid(shape, order)
+    places = _coordinates(indices)
+    size = math.prod(shape)
     if places.size:
         low, high = _treadle._index_range(places)
         if low < 0 or high >= size:
@@ -140,10 +153,10 @@ def unravel_index(indices, shape, order="C"):
                 f"index {low if low < 0 else high} is out of bounds for array with size {size}"
             )
     rest, result = places.astype(np.int64), []
-    for length in shape[::-1] if order == "C" else shape:
+    for length in shape[::-1] if last_is_fastest else shape:
         result.append(rest % length)
         rest = rest // length
-    return tuple(result[::-1] if order == "C" else result)
+    return tuple(result[::-1] if last_is_fastest else result)
 
 
 def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
@@ -152,13 +165,12 @@ def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
     ``mode``, or one for each axis, says what an index out of bounds does: "raise" is a ValueError, "wrap" goes round,
     "clip" takes the nearest.
     """
-    _order(order)
-    dims = (dims,) if isinstance(dims, (int, np.integer)) else tuple(dims)
-    modes = (mode,) * len(dims) if isinstance(mode, str) else tuple(mode)
+    dims, last_is_fastest = _grid(dims, order)
+    modes = tuple(mode) if isinstance(mode, (tuple, list)) else (mode,) * len(dims)
     if len(multi_index) != len(dims):
         raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
     flat = None
-    order_of_axes = range(len(dims)) if order == "C" else range(len(dims) - 1, -1, -1)
+    order_of_axes = range(len(dims)) if last_is_fastest else range(len(dims) - 1, -1, -1)
     for axis in order_of_axes:
         places = _in_bounds(multi_index[axis], dims[axis], modes[axis])
         flat = places if flat is None else flat * dims[axis] + places
@@ -166,15 +178,13 @@ def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
 
 
 def _in_bounds(indices, length, mode):
-    places = _places(indices)
-    if places.dtype.kind not in "iu":
-        raise TypeError("only int indices permitted")
+    places = _coordinates(indices)
     whole = places.astype(np.int64)
     if mode == "wrap":
         return whole % length
     if mode == "clip":
         return _treadle.clip(whole, 0, length - 1)
-    if mode != "raise":
+    if mode not in ("raise", None):
         raise ValueError(f"mode must be one of 'clip', 'raise', or 'wrap' (got '{mode}')")
     if places.size:
         low, high = _treadle._index_range(places)

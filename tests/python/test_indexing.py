@@ -308,6 +308,17 @@ def test_long_rows_and_many_elements(dtype):
     same(x, host)
 
 
+def test_more_elements_than_32_bits_count():
+    n = (1 << 31) + 10
+    x = td.broadcast_to(td.asarray([7], dtype=np.int8), (n,))
+    same(x[[0, n - 1, -n]], np.array([7, 7, 7], np.int8))
+    same(x[:: n - 1][td.asarray([0, 1])], np.array([7, 7], np.int8))
+    with pytest.raises(IndexError, match=f"index {n} is out of bounds for axis 0 with size {n}"):
+        x[td.asarray([0, n])]
+    wide = td.broadcast_to(td.arange(3)[:, None], (3, n))
+    same(wide[[2, 0], [n - 1, 5]], [2, 0])
+
+
 def test_host_arrays_as_values_are_refused():
     with pytest.raises(TypeError, match="asarray"):
         td.zeros(3)[[0, 1]] = np.ones(2)

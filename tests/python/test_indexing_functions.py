@@ -141,6 +141,18 @@ FUNCTIONS = {
     "unravel_index range": lambda xp, x, a: xp.unravel_index(a([0, 12]), (3, 4)),
     "unravel_index negative": lambda xp, x, a: xp.unravel_index(a([0, -1]), (3, 4)),
     "unravel_index floats": lambda xp, x, a: xp.unravel_index(a([0.0]), (3, 4)),
+    "unravel_index bool": lambda xp, x, a: xp.unravel_index(a([True, False]), (3, 4), None),
+    "unravel_index one axis": lambda xp, x, a: xp.unravel_index(a([1, 2]), 7),
+    "ravel_multi_index bool": lambda xp, x, a: xp.ravel_multi_index(
+        (a([True, False]), a([1, 2])), (3, 4), None, None
+    ),
+    "ravel_multi_index modes": lambda xp, x, a: xp.ravel_multi_index(
+        (a([0, 5]), a([1, 9])), (3, 4), ("wrap", "clip")
+    ),
+    "ravel_multi_index dims": lambda xp, x, a: xp.ravel_multi_index(
+        (a([0]), a([1])), (2**32, 2**32)
+    ),
+    "ravel_multi_index float dims": lambda xp, x, a: xp.ravel_multi_index((a([0]),), (2.0,)),
     "select": lambda xp, x, a: xp.select([x < 3, x > 8], [x, x**2], 42),
     "select scalars": lambda xp, x, a: xp.select([x < 3], [1], 2.5),
     "select count": lambda xp, x, a: xp.select([x < 3], [1, 2]),
