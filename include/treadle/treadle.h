@@ -9,5 +9,6 @@
 #include "treadle/fft.h"
 #include "treadle/kernel.h"
 #include "treadle/linalg.h"
+#include "treadle/random.h"
 #include "treadle/texture.h"
 #include "treadle/user_kernel.h"

@@ -1,113 +1,97 @@
-"""Random numbers: Philox 4x32-10, the same numbers for the same seed on every device."""
+"""Random numbers: Philox 4x32-10, the same numbers for the same seed on every device.
 
-import secrets
+``default_rng`` gives a ``Generator`` with the methods of NumPy's. The functions of the module belong to one generator
+of the process, and take ``size=`` and ``dtype=`` as cupy.random's do.
+"""
 
 import numpy as np
 
-from . import _treadle
+from ._random_generator import Generator
+
+_SHARED = (
+    "beta", "binomial", "bytes", "chisquare", "choice", "dirichlet", "exponential", "f", "gamma", "geometric",
+    "gumbel", "hypergeometric", "integers", "laplace", "logistic", "lognormal", "logseries", "multinomial",
+    "multivariate_normal", "negative_binomial", "noncentral_chisquare", "noncentral_f", "normal", "pareto",
+    "permutation", "permuted", "poisson", "power", "random", "rayleigh", "shuffle", "standard_cauchy",
+    "standard_exponential", "standard_gamma", "standard_normal", "standard_t", "triangular", "uniform",
+    "vonmises", "wald", "weibull", "zipf",
+)  # fmt: skip
 
 __all__ = [
-    "Generator",
-    "default_rng",
-    "normal",
-    "rand",
-    "randint",
-    "randn",
-    "random",
-    "seed",
-    "standard_normal",
-    "uniform",
-]
-
-
-def _size(size):
-    return () if size is None else size
-
-
-class Generator:
-    """A stream of random arrays, by the names of ``numpy.random.Generator``."""
-
-    def __init__(self, seed=None):
-        self._core = _treadle.Generator(
-            secrets.randbits(64) if seed is None else int(seed) & (2**64 - 1)
-        )
-
-    def random(self, size=None, dtype=np.float64):
-        """Uniform in [0, 1)."""
-        return self._core.random(_size(size), dtype)
-
-    def standard_normal(self, size=None, dtype=np.float64):
-        """Normal with mean 0 and variance 1."""
-        return self._core.standard_normal(_size(size), dtype)
-
-    def integers(self, low, high=None, size=None, dtype=np.int64, endpoint=False):
-        """Uniform integers in [low, high), or [0, low) when ``high`` is None."""
-        if high is None:
-            low, high = 0, low
-        return self._core.integers(low, high + 1 if endpoint else high, _size(size), dtype)
-
-    def uniform(self, low=0.0, high=1.0, size=None, dtype=np.float64):
-        """Uniform in [low, high)."""
-        return low + (high - low) * self.random(size, dtype)
-
-    def normal(self, loc=0.0, scale=1.0, size=None, dtype=np.float64):
-        """Normal with mean ``loc`` and deviation ``scale``."""
-        return loc + scale * self.standard_normal(size, dtype)
+    *(name for name in _SHARED if name not in ("integers", "permuted")), "Generator", "RandomState", "default_rng",
+    "get_random_state", "rand", "randint", "randn", "random_integers", "random_sample", "ranf", "sample", "seed",
+]  # fmt: skip
 
 
 def default_rng(seed=None):
-    """A new generator; the same seed gives the same numbers."""
-    return Generator(seed)
+    """A new generator; the same seed gives the same numbers. A generator is returned as it is."""
+    return seed if isinstance(seed, Generator) else Generator(seed)
 
 
-# ---- the old interface: one generator for the process ----
+class RandomState(Generator):
+    """The older interface: ``rand``, ``randn``, ``randint`` and ``random_sample`` beside the methods of Generator."""
+
+    def __init__(self, seed=None, method=None):
+        super().__init__(seed)
+
+    def seed(self, seed=None):
+        """Starts anew with another seed."""
+        self.__init__(seed)
+
+    def rand(self, *shape, dtype=np.float64):
+        """Uniform in [0, 1), dimensions as arguments."""
+        return self.random(shape, dtype)
+
+    def randn(self, *shape, dtype=np.float64):
+        """Standard normal, dimensions as arguments."""
+        return self.standard_normal(shape, dtype)
+
+    def randint(self, low, high=None, size=None, dtype=np.int64):
+        """Uniform integers in [low, high)."""
+        return self.integers(low, high, size, dtype)
+
+    def random_integers(self, low, high=None, size=None):
+        """Uniform integers in [low, high], or [1, low]."""
+        return self.integers(
+            1 if high is None else low, low if high is None else high, size, endpoint=True
+        )
+
+    def random_sample(self, size=None, dtype=np.float64):
+        """Uniform in [0, 1)."""
+        return self.random(size, dtype)
+
 
 _default = None
 
 
-def _generator():
+def get_random_state():
+    """The generator behind the functions of this module."""
     global _default
     if _default is None:
-        _default = Generator()
+        _default = RandomState()
     return _default
 
 
 def seed(value=None):
     """Starts the process's generator anew."""
     global _default
-    _default = Generator(value)
+    _default = RandomState(value)
 
 
-def random(size=None, dtype=np.float64):
-    """Uniform in [0, 1)."""
-    return _generator().random(size, dtype)
+def _function(name):
+    method = getattr(RandomState, name)
+
+    def function(*args, **kwargs):
+        return getattr(get_random_state(), name)(*args, **kwargs)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = method.__doc__
+    function.__wrapped__ = method.__get__(object())  # for inspect.signature
+    return function
 
 
-def rand(*shape, dtype=np.float64):
-    """Uniform in [0, 1), dimensions as arguments."""
-    return random(shape, dtype)
-
-
-def randn(*shape, dtype=np.float64):
-    """Standard normal, dimensions as arguments."""
-    return _generator().standard_normal(shape, dtype)
-
-
-def standard_normal(size=None, dtype=np.float64):
-    """Normal with mean 0 and variance 1."""
-    return _generator().standard_normal(size, dtype)
-
-
-def uniform(low=0.0, high=1.0, size=None, dtype=np.float64):
-    """Uniform in [low, high)."""
-    return _generator().uniform(low, high, size, dtype)
-
-
-def normal(loc=0.0, scale=1.0, size=None, dtype=np.float64):
-    """Normal with mean ``loc`` and deviation ``scale``."""
-    return _generator().normal(loc, scale, size, dtype)
-
-
-def randint(low, high=None, size=None, dtype=np.int64):
-    """Uniform integers in [low, high)."""
-    return _generator().integers(low, high, size, dtype)
+for _name in _SHARED:
+    globals()[_name] = _function(_name)
+rand, randn, randint = _function("rand"), _function("randn"), _function("randint")
+random_integers = _function("random_integers")
+random_sample = ranf = sample = _function("random_sample")

@@ -101,9 +101,19 @@ std::string random_text(Draw draw, DType dtype) {
               "], v[" + std::to_string(k) + "], v[" + std::to_string(k + 1) + "]);\n";
   std::string value =
       draw == Draw::integers ? "(" + type + ")(v[k] + low)" : "td_cast<" + type + ">(v[k])";
-  body += "    for (int k = 0; k < " + std::to_string(per_block) + "; ++k)\n      if (i * " +
-          std::to_string(per_block) + " + k < size) out[i * " + std::to_string(per_block) +
-          " + k] = " + value + ";\n";
+  std::string count = std::to_string(per_block), single;
+  single = "      for (int k = 0; k < " + count + "; ++k)\n        if (i * " + count +
+           " + k < size) out[i * " + count + " + k] = " + value + ";\n";
+  if (draw != Draw::integers && dtype != DType::float16) {
+    // A whole block is one store of 16 bytes on a GPU: the array starts at a multiple of them.
+    std::string vector = type + count, list = "v[0], v[1]";
+    if (per_block == 4) list += ", v[2], v[3]";
+    body += "#ifndef __TREADLE__\n    if (i * " + count + " + " + count + " <= size) {\n      ((" +
+            vector + "*)out)[i] = make_" + vector + "(" + list + ");\n    } else\n#endif\n    {\n" +
+            single + "    }\n";
+  } else {
+    body += "    {\n" + single + "    }\n";
+  }
   return headers_for(dtype, true) +
          "extern \"C\" __global__ void __launch_bounds__(256) td_random(" + type +
          "* out, long long count, long long size, unsigned long long seed, unsigned long long "
