@@ -1,7 +1,7 @@
 // Runs the programs of consecutive seeds on the device that TREADLE_DEVICE names and in the
 // interpreter. TREADLE_DIFFERENTIAL_SEED (first seed, default 1) and TREADLE_DIFFERENTIAL_PROGRAMS
-// (how many) make longer runs; a difference is reported with the smallest program that still shows
-// it.
+// (how many) make longer runs, TREADLE_DIFFERENTIAL_REACH=calls leaves structures out; a difference
+// is reported with the smallest program that still shows it.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,6 +21,11 @@ namespace {
 std::uint64_t setting(const char* name, std::uint64_t otherwise) {
   const char* text = std::getenv(name);
   return text && *text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+Reach reach_of_this_run() {
+  const char* text = std::getenv("TREADLE_DIFFERENTIAL_REACH");
+  return text && std::string_view(text) == "calls" ? Reach::calls : Reach::records;
 }
 
 const std::vector<std::uint64_t>& input() {
@@ -145,7 +150,7 @@ TEST(Differential, RandomProgramsGiveTheInterpretersBits) {
     std::vector<Program> programs;
     std::string text = preamble();
     for (std::uint64_t s = seed; s < std::min(seed + kBatch, first + count); ++s) {
-      programs.push_back(generate(s));
+      programs.push_back(generate(s, reach_of_this_run()));
       text += print(programs.back(), "k" + std::to_string(s));
     }
     Module module(text, {.options = {"--fmad=false"}});
