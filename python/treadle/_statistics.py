@@ -228,7 +228,13 @@ def _numbers(a, where):
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     """The mean of the numbers along ``axis``; NaN where there are none."""
     a = _own(a, "nanmean")
-    return _treadle.mean(a, axis, dtype, out, keepdims, where=_numbers(a, where))
+    if where is not True or a.dtype.kind not in "fc":
+        return _treadle.mean(a, axis, dtype, out, keepdims, where=_numbers(a, where))
+    dtype = a.dtype if dtype is None else np.dtype(dtype)
+    wide = np.float32 if dtype == np.float16 else dtype
+    total = _treadle.sum(_without_nan(a, 0), axis, wide, keepdims=keepdims)
+    count = _treadle.count_nonzero(~_treadle.isnan(a), axis, keepdims=keepdims)
+    return _deliver((total / count.astype(wide)).astype(dtype, copy=False), out)
 
 
 def nanvar(

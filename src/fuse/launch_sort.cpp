@@ -86,6 +86,7 @@ std::string serial_move_text(DType dtype, bool places, const char* to, bool wide
 // A device that holds few threads sorts best when each walks a chunk of its own.
 constexpr std::int64_t kFewBlocks = 64;
 constexpr std::int64_t kSerialThreads = 1024;
+constexpr std::int64_t kSerialChunk = 2048;  // elements worth 256 counters
 std::atomic<int> forced_way{-1};
 bool has_few_threads(driver::DeviceState& device) {
   int forced = forced_way.load(std::memory_order_relaxed);
@@ -163,7 +164,7 @@ class RadixSort {
     std::int64_t tile = serial_ ? 1 : 256 * items_of(dtype_);
     std::int64_t slots = serial_ ? kSerialThreads : fuse::resident_blocks(target_.device);
     std::int64_t wanted = std::max<std::int64_t>(1, slots / job.rows);
-    std::int64_t least = serial_ ? 256 : tile;
+    std::int64_t least = serial_ ? kSerialChunk : tile;
     std::int64_t count = std::min(wanted, (job.length + least - 1) / least);
     chunk_ = ((job.length + count - 1) / count + tile - 1) / tile * tile;
     chunks_ = (job.length + chunk_ - 1) / chunk_;
