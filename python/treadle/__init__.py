@@ -7,6 +7,7 @@ an NVIDIA GPU and, without one, on the software device. ``TREADLE_DEVICE`` choos
 """
 
 import importlib as _importlib
+import importlib.util as _util
 
 import numpy as _np
 
@@ -16,6 +17,7 @@ _libraries.announce()
 
 from . import _array as _array  # noqa: E402  (gives ndarray its Python methods)
 from . import _array_api, _ufunc  # noqa: E402
+from ._along_axes import *  # noqa: E402
 from ._array_api import *  # noqa: E402
 from ._creation import *  # noqa: E402
 from ._einsum import *  # noqa: E402
@@ -33,6 +35,10 @@ from ._printing import (  # noqa: E402
     array2string,
     array_repr,
     array_str,
+    base_repr,
+    binary_repr,
+    format_float_positional,
+    format_float_scientific,
     get_printoptions,
     printoptions,
     set_printoptions,
@@ -61,16 +67,46 @@ matmul = _treadle.matmul
 for _dtype in _treadle.dtypes:
     globals()[_dtype.type.__name__] = _dtype.type
 bool = bool_ = _np.bool_
+for _name in [
+    "byte",
+    "short",
+    "intc",
+    "int_",
+    "intp",
+    "long",
+    "longlong",
+    "ubyte",
+    "ushort",
+    "uintc",
+    "uint",
+    "uintp",
+    "ulong",
+    "ulonglong",
+    "half",
+    "single",
+    "double",
+    "csingle",
+    "cdouble",
+    "generic",
+    "number",
+    "integer",
+    "signedinteger",
+    "unsignedinteger",
+    "inexact",
+    "floating",
+    "complexfloating",
+]:
+    globals()[_name] = getattr(_np, _name)
 dtype = _np.dtype
 newaxis = None
 __array_api_version__ = _array_api.VERSION
 pi, e, inf, nan, euler_gamma = _np.pi, _np.e, _np.inf, _np.nan, _np.euler_gamma
 
-_LAZY = ("cuda", "fft", "linalg", "profiler", "random", "config", "tour")
+_LAZY = ("cuda", "exceptions", "fft", "linalg", "profiler", "random", "config", "testing", "tour")
 
 
 def __getattr__(name):
-    if name in _LAZY:
+    if name in _LAZY and _util.find_spec(f"{__name__}.{name}"):
         return _importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -1,5 +1,6 @@
 """The methods of ``ndarray`` that are Python's business: printing, protocols, pickling, and NumPy's conveniences."""
 
+import pickle
 from collections import namedtuple
 
 import numpy as np
@@ -173,6 +174,15 @@ def _to_bytes(self, order="C"):
     return asnumpy(self).tobytes(order)
 
 
+def _dump(self, file):
+    """Writes a pickle of the array to a file, given by name or open for writing."""
+    if hasattr(file, "write"):
+        pickle.dump(self, file)
+    else:
+        with open(file, "wb") as stream:
+            pickle.dump(self, stream)
+
+
 def _item(self, *args):
     """One element as a Python number: of an array with one element, or at a flat position or an index."""
     if not args:
@@ -217,6 +227,7 @@ def _install():
         "mT": property(_manipulation.matrix_transpose), "reshape": _manipulation._reshape_method,
         "astype": _astype, "view": _view, "item": _item, "tobytes": _to_bytes,
         "tolist": lambda self: asnumpy(self).tolist(), "get": _get, "set": _set,
+        "dump": _dump, "dumps": pickle.dumps,
         "base": property(lambda self: None), "flat": property(lambda self: self.ravel()),
     }  # fmt: skip
     for name, method in methods.items():

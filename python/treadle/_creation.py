@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import operator
 
 import numpy as np
 
@@ -26,6 +27,16 @@ def on_device(device):
     return device if isinstance(device, Device) else Device(device)
 
 
+def order_of(order, allowed="CFAK"):
+    """ "C", "F", "A" or "K" from a letter of either case, or None for "K"; ValueError for another."""
+    if order is None:
+        return "K" if "K" in allowed else "C"
+    if isinstance(order, str) and order.upper() in allowed and len(order) == 1:
+        return order.upper()
+    names = ", ".join(f"'{x}'" for x in allowed)
+    raise ValueError(f"order must be one of {names} (got {order!r})")
+
+
 # ---- from data ----
 
 
@@ -37,7 +48,8 @@ def asarray(a, dtype=None, order=None, *, device=None, copy=None, blocking=False
     it is, without any copy, unless ``dtype``, ``order`` or ``device`` differ or ``copy`` is true. The host memory may
     be reused when the call returns; with ``blocking`` the data are also on the device by then.
     """
-    if order == "K" or order == "A":
+    order = order_of(order)
+    if order in "KA":
         order = None
     if isinstance(a, ndarray):
         return _from_device(a, dtype, order, copy, device)
@@ -95,7 +107,8 @@ def _assemble(items):
             f"array: the parts of a nested list must have one shape, not {sorted(shapes)}; "
             "use concatenate for parts of different lengths"
         )
-    return stack(parts)
+    kind = np.result_type(*(x.dtype for x in parts))
+    return stack(parts, out=_treadle.empty((len(parts), *parts[0].shape), kind))
 
 
 def _from_device(a, dtype, order, copy, device):
@@ -132,21 +145,24 @@ def transferred(a, device):
 def array(
     a, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, device=None, blocking=False
 ):
-    """As ``asarray``, but a new array unless ``copy`` is false or None; at least ``ndmin`` dimensions."""
-    order = None if order in ("K", "A") else order
-    held = isinstance(a, ndarray)
-    result = asarray(
-        a, dtype, order, device=device, copy=(True if copy else None) if held else None,
-        blocking=blocking,
-    )  # fmt: skip
+    """As ``asarray``, but a new array unless ``copy`` is None; at least ``ndmin`` dimensions.
+
+    With ``copy=False`` ValueError where a copy is needed.
+    """
+    if copy is False and not isinstance(a, ndarray):
+        raise ValueError(
+            "Unable to avoid copy while creating an array as requested: host data cannot be on the device without one; "
+            "use copy=None, or asarray"
+        )
+    result = asarray(a, dtype, order, device=device, copy=copy, blocking=blocking)
     if result.ndim < ndmin:
         result = result.reshape((1,) * (ndmin - result.ndim) + result.shape)
     return result
 
 
-def asanyarray(a, dtype=None, order=None, *, device=None, copy=None):
+def asanyarray(a, dtype=None, order=None, *, device=None, copy=None, blocking=False):
     """As ``asarray``: there are no subclasses."""
-    return asarray(a, dtype, order, device=device, copy=copy)
+    return asarray(a, dtype, order, device=device, copy=copy, blocking=blocking)
 
 
 def ascontiguousarray(a, dtype=None, *, device=None):
@@ -231,35 +247,36 @@ def _wants_f(a, order):
 def empty(shape, dtype=None, order="C", *, device=None):
     """A new array, not initialised."""
     if device is None:
-        return _treadle.empty(shape, dtype, order or "C")
+        return _treadle.empty(shape, dtype, order if order == "C" else order_of(order, "CF"))
     with on_device(device):
-        return _treadle.empty(shape, dtype, order or "C")
+        return _treadle.empty(shape, dtype, order if order == "C" else order_of(order, "CF"))
 
 
 def zeros(shape, dtype=None, order="C", *, device=None):
     """A new array filled with zeros."""
     if device is None:
-        return _treadle.zeros(shape, dtype, order or "C")
+        return _treadle.zeros(shape, dtype, order if order == "C" else order_of(order, "CF"))
     with on_device(device):
-        return _treadle.zeros(shape, dtype, order or "C")
+        return _treadle.zeros(shape, dtype, order if order == "C" else order_of(order, "CF"))
 
 
 def ones(shape, dtype=None, order="C", *, device=None):
     """A new array filled with ones."""
     if device is None:
-        return _treadle.ones(shape, dtype, order or "C")
+        return _treadle.ones(shape, dtype, order if order == "C" else order_of(order, "CF"))
     with on_device(device):
-        return _treadle.ones(shape, dtype, order or "C")
+        return _treadle.ones(shape, dtype, order if order == "C" else order_of(order, "CF"))
 
 
 def full(shape, fill_value, dtype=None, order="C", *, device=None):
     """A new array filled with ``fill_value``: a number, or an array that broadcasts to ``shape``."""
+    order = order_of(order, "CF")
     with on_device(device):
         if not isinstance(fill_value, (ndarray, np.generic, bool, int, float, complex)):
             fill_value = asarray(fill_value)
         if isinstance(fill_value, complex) and dtype is not None and np.dtype(dtype).kind != "c":
             fill_value = fill_value.real
-        if order in (None, "C"):
+        if order == "C":
             return _treadle.full(shape, fill_value, dtype)
         if dtype is None:
             dtype = (
@@ -274,18 +291,18 @@ def full(shape, fill_value, dtype=None, order="C", *, device=None):
 
 def axis_order(arrays):
     """Axes of arrays of as many dimensions from the slowest to the fastest in memory; C order where they disagree."""
-    order = []
-    for k in range(arrays[0].ndim):
+    order = []  # the fastest first
+    for k in reversed(range(arrays[0].ndim)):
         place = len(order)
         for i in range(len(order) - 1, -1, -1):
             steps = [(abs(a.strides[order[i]]), abs(a.strides[k])) for a in arrays]
-            steps = [(x, y) for x, y in steps if x and y]
-            if any(x >= y for x, y in steps):
+            steps = [(inner, outer) for inner, outer in steps if inner and outer]
+            if any(inner <= outer for inner, outer in steps):
                 break
             if steps:
                 place = i
         order.insert(place, k)
-    return order
+    return order[::-1]
 
 
 def empty_ordered(shape, dtype, axes):
@@ -302,10 +319,11 @@ def _like(a, dtype, order, shape):
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
     shown = own.shape if shape is None else shape
     fortran = own.flags.f_contiguous and not own.flags.c_contiguous
-    if order not in ("C", "F", "A", "K", None):
-        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
-    if order == "A" or (order in ("K", None) and (own.flags.forc or len(shown) != own.ndim)):
-        order = "F" if fortran and (shape is None or len(shown) == own.ndim) else "C"
+    order = order_of(order)
+    if order == "A":
+        order = "F" if fortran else "C"
+    elif order == "K" and (own.flags.forc or len(shown) != own.ndim):
+        order = "F" if fortran and len(shown) == own.ndim else "C"
     if order in ("C", "F"):
         return _treadle.empty(shown, dtype, order)
     return empty_ordered(shown, dtype, axis_order([own]))
@@ -342,6 +360,9 @@ def full_like(a, fill_value, dtype=None, order="K", subok=None, shape=None, *, d
 
 def eye(N, M=None, k=0, dtype=None, order="C", *, device=None):
     """Ones on the k-th diagonal of an N x M matrix, zeros elsewhere."""
+    N, k = operator.index(N), operator.index(k)
+    M = N if M is None else operator.index(M)
+    k = max(-N, min(M, k))  # further off there is nothing either
     with on_device(device):
         if order == "F":
             return _treadle.eye(N if M is None else M, N, -k, dtype).T

@@ -67,7 +67,7 @@ class NpzFile:
 def load(file, mmap_mode=None, allow_pickle=False):
     """An array from a ``.npy`` file, or the arrays of a ``.npz`` file by name."""
     found = np.load(file, mmap_mode=mmap_mode, allow_pickle=allow_pickle)
-    return asarray(found) if isinstance(found, np.ndarray) else NpzFile(found)
+    return NpzFile(found) if hasattr(found, "files") else asarray(found)
 
 
 def loadtxt(*args, **kwargs):

@@ -7,16 +7,16 @@ import operator
 import numpy as np
 
 from . import _treadle
-from ._creation import asarray, axis_order, empty, empty_like, empty_ordered
+from ._creation import asarray, axis_order, empty, empty_like, empty_ordered, order_of
 from ._treadle import ndarray
 
 __all__ = [
-    "append", "apply_along_axis", "apply_over_axes", "array_split", "astype", "atleast_1d", "atleast_2d", "atleast_3d",
-    "block", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "column_stack", "concat", "concatenate", "copy",
-    "copyto", "delete", "dsplit", "dstack", "expand_dims", "flip", "fliplr", "flipud", "hsplit", "hstack", "insert",
-    "matrix_transpose", "moveaxis", "ndim", "permute_dims", "ravel", "require", "reshape", "resize", "roll", "rollaxis",
-    "rot90", "shape", "size", "split", "squeeze", "stack", "swapaxes", "tile", "transpose", "trim_zeros", "unstack",
-    "vsplit", "vstack",
+    "append", "array_split", "astype", "atleast_1d", "atleast_2d", "atleast_3d", "block", "broadcast",
+    "broadcast_arrays", "broadcast_shapes", "broadcast_to", "column_stack", "concat", "concatenate", "copy", "copyto",
+    "delete", "dsplit", "dstack", "expand_dims", "flip", "fliplr", "flipud", "hsplit", "hstack", "insert",
+    "matrix_transpose", "moveaxis", "ndim", "permute_dims", "ravel", "require", "reshape", "resize", "roll",
+    "rollaxis", "rot90", "shape", "size", "split", "squeeze", "stack", "swapaxes", "tile", "transpose", "trim_zeros",
+    "unstack", "vsplit", "vstack",
 ]  # fmt: skip
 
 
@@ -71,12 +71,13 @@ def reshape(a, /, shape=None, order="C", *, newshape=None, copy=None):
     if (shape is None) == (newshape is None):
         raise TypeError("reshape() takes one argument 'shape'")
     shape = newshape if shape is None else shape
-    if order in ("A", "K", None) and order != "C":
-        if order == "K":
-            raise ValueError("order 'K' is not permitted for reshaping")
+    order = order_of(order, "CFA")
+    if order == "A":
         order = "F" if a.flags.f_contiguous and not a.flags.c_contiguous else "C"
-    if order not in ("C", "F"):
-        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
+    if isinstance(shape, (tuple, list)) and len(shape) > 64:
+        raise ValueError(
+            f"maximum supported dimension for an ndarray is currently 64, found {len(shape)}"
+        )
     if order == "F":
         dims = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
         result = a.T._reshape(dims[::-1]).T
@@ -108,6 +109,7 @@ def ravel(a, order="C"):
     ``order="K"`` takes the elements as they stand in memory.
     """
     a = own(a, "ravel")
+    order = order_of(order)
     if order == "A":
         order = "F" if a.flags.f_contiguous and not a.flags.c_contiguous else "C"
     if order == "K":
@@ -116,8 +118,6 @@ def ravel(a, order="C"):
         return turned._reshape(-1) if turned.flags.c_contiguous else turned.copy("C")._reshape(-1)
     if order == "C":
         return a._reshape(-1) if a.flags.c_contiguous else a.copy("C")._reshape(-1)
-    if order != "F":
-        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
     return a.T._reshape(-1) if a.flags.f_contiguous else a.T.copy("C")._reshape(-1)
 
 
@@ -216,7 +216,7 @@ def squeeze(a, axis=None):
     if axis is None:
         drop = tuple(i for i, n in enumerate(a.shape) if n == 1)
     else:
-        drop = axes_of(axis, a.ndim)
+        drop = axes_of(axis, a.ndim) if a.ndim or axis not in (0, -1) else ()
         if builtins.any(a.shape[i] != 1 for i in drop):
             raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
     return a[tuple(0 if i in drop else slice(None) for i in range(a.ndim))] if drop else a[...]
@@ -298,9 +298,14 @@ def roll(a, /, shift, axis=None):
     """``a`` with its elements shifted cyclically along axes, or along the flattened array."""
     a = own(a, "roll")
     if axis is None:
-        flat = ravel(a)
-        return roll(flat, shift, 0)._reshape(a.shape)
+        if isinstance(shift, (ndarray, np.ndarray)) and shift.ndim:
+            shift = shift.ravel().tolist()
+        if isinstance(shift, (tuple, list)):
+            shift = builtins.sum(map(operator.index, shift))
+        return roll(ravel(a), shift, 0)._reshape(a.shape)
     axes = tuple(axis_of(x, a.ndim) for x in (axis if isinstance(axis, (tuple, list)) else (axis,)))
+    if isinstance(shift, (ndarray, np.ndarray)):
+        shift = shift.ravel().tolist() if shift.ndim else int(shift)
     shifts = tuple(shift) if isinstance(shift, (tuple, list)) else (shift,)
     if len(shifts) != len(axes):
         if 1 not in (len(shifts), len(axes)):
@@ -324,6 +329,19 @@ def roll(a, /, shift, axis=None):
 
 
 # ---- broadcasting ----
+
+
+class broadcast:
+    """Several arrays in their common shape: ``shape``, ``size``, ``ndim`` and the views ``values``."""
+
+    def __init__(self, *arrays):
+        self.shape = np.broadcast_shapes(*(shape(a) for a in arrays))
+        self.ndim = self.nd = len(self.shape)
+        self.size = size(self)
+        self.values = tuple(
+            a._broadcast_to(self.shape) if isinstance(a, ndarray) and a.shape != self.shape else a
+            for a in arrays
+        )
 
 
 def broadcast_to(array, /, shape, subok=False):
@@ -363,7 +381,11 @@ def copyto(dst, src, casting="same_kind", where=None):
     TypeError when ``casting`` does not allow the cast, ValueError when ``src`` does not broadcast to ``dst``.
     """
     own(dst, "copyto")
-    if isinstance(src, (ndarray, np.generic)) and not np.can_cast(src.dtype, dst.dtype, casting):
+    if isinstance(src, np.ndarray) and src.ndim == 0:
+        src = src[()]
+    if type(src) in (bool, int, float, complex):
+        np.copyto(np.empty((), dst.dtype), src, casting)  # NumPy's rule, and its errors
+    elif isinstance(src, (ndarray, np.generic)) and not np.can_cast(src.dtype, dst.dtype, casting):
         raise TypeError(
             f"Cannot cast array data from {src.dtype!r} to {dst.dtype!r} according to the rule '{casting}'"
         )
@@ -385,7 +407,15 @@ def copyto(dst, src, casting="same_kind", where=None):
 
 def require(a, dtype=None, requirements=None, *, like=None):
     """``a`` as an array with the layout that ``requirements`` ("C", "F", "W", "O") name."""
-    wanted = {str(r)[0].upper() if str(r) != "ENSUREARRAY" else "E" for r in requirements or ()}
+    known = {
+        "C": "C", "C_CONTIGUOUS": "C", "CONTIGUOUS": "C", "F": "F", "F_CONTIGUOUS": "F", "FORTRAN": "F", "A": "A",
+        "ALIGNED": "A", "W": "W", "WRITEABLE": "W", "O": "O", "OWNDATA": "O", "E": "E", "ENSUREARRAY": "E",
+    }  # fmt: skip
+    requirements = [str(r).upper() for r in requirements or ()]
+    for r in requirements:
+        if r not in known:
+            raise ValueError(f"require: {r!r} is not a requirement; those are {', '.join(known)}")
+    wanted = {known[r] for r in requirements}
     if {"C", "F"} <= wanted:
         raise ValueError('Cannot specify both "C" and "F" order')
     order = "F" if "F" in wanted else "C" if "C" in wanted else None
@@ -605,7 +635,7 @@ def resize(a, new_shape):
     dims = tuple(new_shape) if isinstance(new_shape, (tuple, list)) else (new_shape,)
     if builtins.any(d < 0 for d in dims):
         raise ValueError("all elements of `new_shape` must be non-negative")
-    flat = ravel(a)
+    flat = ravel(asarray(a))
     count = 1
     for d in dims:
         count *= d
@@ -619,7 +649,7 @@ def resize(a, new_shape):
 
 def append(arr, values, axis=None):
     """``values`` behind ``arr``, along an axis or flattened."""
-    values = asarray(values)
+    arr, values = asarray(arr), asarray(values)
     if axis is None:
         arr, values, axis = ravel(arr), ravel(values), 0
     return concatenate([arr, values], axis)
@@ -651,7 +681,7 @@ def _runs(kept):
 
 def delete(arr, obj, axis=None):
     """``arr`` without the places along an axis that an int, slice, sequence or mask names."""
-    arr = own(arr, "delete")
+    arr = asarray(arr)
     if axis is None:
         arr, axis = ravel(arr), 0
     axis = axis_of(axis, arr.ndim)
@@ -674,7 +704,7 @@ def delete(arr, obj, axis=None):
 
 def insert(arr, obj, values, axis=None):
     """``arr`` with ``values`` put in before the places along an axis that ``obj`` names."""
-    arr = own(arr, "insert")
+    arr = asarray(arr)
     if axis is None:
         arr, axis = ravel(arr), 0
     axis = axis_of(axis, arr.ndim)
@@ -738,34 +768,3 @@ def trim_zeros(filt, trim="fb", axis=None):
         last = int(line[-1]) + 1 if "b" in trim else filt.shape[k]
         key[k] = slice(first, last)
     return filt[tuple(key)]
-
-
-# ---- functions along axes ----
-
-
-def apply_along_axis(func1d, axis, arr, *args, **kwargs):
-    """``func1d`` of every 1-D slice along an axis; its results stand along that axis."""
-    arr = own(arr, "apply_along_axis")
-    axis = axis_of(axis, arr.ndim)
-    lines = moveaxis(arr, axis, -1)
-    outer = lines.shape[:-1]
-    if 0 in outer:
-        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
-    results = [asarray(func1d(lines[index], *args, **kwargs)) for index in np.ndindex(outer)]
-    inner = results[0].shape
-    joined = stack(results)._reshape(outer + inner)
-    ends = range(len(outer), len(outer) + len(inner))
-    return moveaxis(joined, tuple(ends), tuple(range(axis, axis + len(inner)))) if inner else joined
-
-
-def apply_over_axes(func, a, axes):
-    """``func(a, axis)`` over several axes, one after the other; dimensions are kept."""
-    a = asarray(a)
-    for axis in axes_of(axes, a.ndim):
-        result = func(a, axis)
-        if result.ndim == a.ndim - 1:
-            result = expand_dims(result, axis)
-        if result.ndim != a.ndim:
-            raise ValueError("function is not returning an array of the correct shape")
-        a = result
-    return a

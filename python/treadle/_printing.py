@@ -51,6 +51,30 @@ def _body(a, prefix, suffix=""):
     )
 
 
+def _scalar(x):
+    return asnumpy(x) if hasattr(x, "device") else x
+
+
+def base_repr(number, base=2, padding=0):
+    """As ``numpy.base_repr``."""
+    return np.base_repr(number, base, padding)
+
+
+def binary_repr(num, width=None):
+    """As ``numpy.binary_repr``."""
+    return np.binary_repr(num, width)
+
+
+def format_float_positional(x, *args, **kwargs):
+    """As ``numpy.format_float_positional``; a 0-d array is copied from the device."""
+    return np.format_float_positional(_scalar(x), *args, **kwargs)
+
+
+def format_float_scientific(x, *args, **kwargs):
+    """As ``numpy.format_float_scientific``; a 0-d array is copied from the device."""
+    return np.format_float_scientific(_scalar(x), *args, **kwargs)
+
+
 def array2string(a, *args, **kwargs):
     """As ``numpy.array2string`` of a host copy."""
     return np.array2string(asnumpy(a), *args, **kwargs)

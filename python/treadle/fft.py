@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _functions as _f
 from . import _treadle
-from ._creation import empty_like
+from ._creation import arange, empty_like
 from ._treadle import ndarray
 
 __all__ = [
@@ -229,7 +229,7 @@ def fftfreq(n, d=1.0, device=None, *, dtype=None):
     """The frequencies of the points of ``fft``: [0, 1, …, -2, -1] / (n * d)."""
     n = _length_of(n, "fftfreq")
     half = (n + 1) // 2
-    steps = _treadle._arange(0.0, float(n), 1.0, np.int64)
+    steps = arange(n)
     steps = _treadle.where(steps < half, steps, steps - n)
     return (steps * (1.0 / (n * d))).astype(np.float64 if dtype is None else dtype, copy=False)
 
@@ -237,7 +237,7 @@ def fftfreq(n, d=1.0, device=None, *, dtype=None):
 def rfftfreq(n, d=1.0, device=None, *, dtype=None):
     """The frequencies of the points of ``rfft``: [0, 1, …, n // 2] / (n * d)."""
     n = _length_of(n, "rfftfreq")
-    steps = _treadle._arange(0.0, float(n // 2 + 1), 1.0, np.int64)
+    steps = arange(n // 2 + 1)
     return (steps * (1.0 / (n * d))).astype(np.float64 if dtype is None else dtype, copy=False)
 
 
