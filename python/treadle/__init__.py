@@ -67,35 +67,11 @@ matmul = _treadle.matmul
 for _dtype in _treadle.dtypes:
     globals()[_dtype.type.__name__] = _dtype.type
 bool = bool_ = _np.bool_
-for _name in [
-    "byte",
-    "short",
-    "intc",
-    "int_",
-    "intp",
-    "long",
-    "longlong",
-    "ubyte",
-    "ushort",
-    "uintc",
-    "uint",
-    "uintp",
-    "ulong",
-    "ulonglong",
-    "half",
-    "single",
-    "double",
-    "csingle",
-    "cdouble",
-    "generic",
-    "number",
-    "integer",
-    "signedinteger",
-    "unsignedinteger",
-    "inexact",
-    "floating",
-    "complexfloating",
-]:
+for _name in (
+    "byte", "short", "intc", "int_", "intp", "long", "longlong", "ubyte", "ushort", "uintc", "uint", "uintp", "ulong",
+    "ulonglong", "half", "single", "double", "csingle", "cdouble", "generic", "number", "integer", "signedinteger",
+    "unsignedinteger", "inexact", "floating", "complexfloating",
+):  # fmt: skip
     globals()[_name] = getattr(_np, _name)
 dtype = _np.dtype
 newaxis = None

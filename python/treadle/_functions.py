@@ -35,16 +35,16 @@ argmax, argmin = _treadle.argmax, _treadle.argmin
 # ---- values ----
 
 
-def where(condition, *choices):
-    """``x`` where the condition holds, else ``y``; of a condition alone, its ``nonzero``."""
-    if not choices:
-        return tuple(_treadle._nonzero(_own(condition, "where")))
-    if len(choices) != 2:
-        raise ValueError("either both or neither of x and y should be given")
-    return _treadle.where(condition, *choices)
-
-
 _ABSENT = object()
+
+
+def where(condition, x1=_ABSENT, x2=_ABSENT, /):
+    """``x1`` where the condition holds, else ``x2``; of a condition alone, its ``nonzero``."""
+    if x1 is _ABSENT and x2 is _ABSENT:
+        return tuple(_treadle._nonzero(_own(condition, "where")))
+    if x1 is _ABSENT or x2 is _ABSENT:
+        raise ValueError("either both or neither of x and y should be given")
+    return _treadle.where(condition, x1, x2)
 
 
 def clip(
