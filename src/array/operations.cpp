@@ -272,6 +272,8 @@ Array reduce(Reduction reduction, const Array& x, const std::optional<Axes>& axe
   node->out.shape = kept;
   auto strides = array::contiguous_strides(kept, itemsize(types.result));
   Array result = array::record_fresh(v.storage->device(), node, types.result, std::move(strides));
+  if (row.result == ReductionInfo::Result::index && row.takes_one_axis() && count > 0)
+    view_of(result).storage->know_range({types.result, 0, count - 1, false});
   if (keepdims) result = result.reshape(shown);
   if (!out) return result;
   copy_into(out, result);

@@ -228,6 +228,7 @@ Array Generator::integers(std::int64_t low, std::int64_t high, const Shape& shap
   Array out = empty(shape, dtype);
   auto range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
   offset_ += draw_into(out, Draw::integers, seed_, offset_, static_cast<std::uint64_t>(low), range);
+  if (out.size() > 0) array::view_of(out).storage->know_range({dtype, low, high - 1, false});
   return out;
 }
 

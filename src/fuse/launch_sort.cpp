@@ -315,7 +315,11 @@ Array sort(const Array& x, int axis, bool descending) {
 }
 
 Array argsort(const Array& x, int axis, bool descending) {
-  return array::packed(sort_along(x, axis, descending, true));
+  Array places = array::packed(sort_along(x, axis, descending, true));
+  if (places.size() == 0) return places;
+  std::int64_t last = places.shape()[array::normalize_axes({axis}, places.ndim())[0]] - 1;
+  array::view_of(places).storage->know_range({places.dtype(), 0, last, false});
+  return places;
 }
 
 }  // namespace td

@@ -193,6 +193,30 @@ def test_index_is_checked_again_after_it_changed():
         x[index]
 
 
+KNOWN = {  # arrays of seven different indices below 7, whose range is known without a look
+    "list": lambda: td.asarray(list(range(7))),
+    "arange": lambda: td.arange(7),
+    "arange down": lambda: td.arange(6, -1, -1),
+    "nonzero": lambda: td.nonzero(td.ones(7))[0],
+    "argsort": lambda: td.argsort(td.asarray([3, 1, 2, 6, 5, 4, 0])),
+    "argmax": lambda: td.eye(7).argmax(axis=0),
+    "integers": lambda: td.random.default_rng(1).integers(0, 7, 500),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_known_ranges_are_true(name):
+    index, x = KNOWN[name](), td.arange(7) * 10
+    same(x[index], td.asnumpy(index) * 10)
+    with pytest.raises(IndexError, match="index 6 is out of bounds for axis 0 with size 6"):
+        x[:6][index]
+    same(x[index[index < 5]], td.asnumpy(index)[td.asnumpy(index) < 5] * 10)
+    same(td.bincount(index), np.bincount(td.asnumpy(index)))
+    index += 1
+    with pytest.raises(IndexError, match="index 7"):
+        x[index]
+
+
 def test_index_changed_through_its_address_is_checked_again():
     fill = td.RawKernel('extern "C" __global__ void fill(long long* p) { p[0] = 9; }', "fill")
     x, index = td.arange(5), td.asarray([0, 4])
