@@ -446,8 +446,9 @@ extern "C" __global__ void pass_on(int* o) {
 """
 
 
+@pytest.mark.parametrize("threads", [1, 2, 32, 33])
 @pytest.mark.parametrize("as_module", [False, True])
-def test_cooperative_launch(as_module):
+def test_cooperative_launch(as_module, threads):
     options = {"enable_cooperative_groups": True}
     if as_module:
         kernel = td.RawModule(code=GRID_SYNC, **options).get_function("pass_on")
@@ -455,7 +456,7 @@ def test_cooperative_launch(as_module):
         kernel = td.RawKernel(GRID_SYNC, "pass_on", **options)
     assert kernel.enable_cooperative_groups
     out = td.zeros(2, np.int32)
-    kernel((2,), (32,), (out,))
+    kernel((2,), (threads,), (out,))
     np.testing.assert_array_equal(td.asnumpy(out), [2, 1])
 
 

@@ -107,7 +107,9 @@ class LaunchOp final : public Op {
     launch.shape.threads = frame_.threads;
     launch.shape.shared_bytes = frame_.static_shared + frame_.dynamic_shared + 16;
     bool threads = fairness_ == Fairness::threads;
-    launch.shape.lanes = threads ? 1 : function_.block ? frame_.threads : kWarpSize;
+    // One lane means a fiber for each thread, so a block of one thread is a warp.
+    bool whole_block = function_.block && frame_.threads > 1;
+    launch.shape.lanes = threads ? 1 : whole_block ? frame_.threads : kWarpSize;
     launch.shape.stack_bytes =
         recursion_bytes() + (threads ? function_.info.thread_stack_bytes + kScalarReserve
                                      : function_.info.stack_bytes + 2 * kScalarReserve);
