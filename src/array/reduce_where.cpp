@@ -31,15 +31,18 @@ Op combining(Reduction op) {
   }
 }
 
-// A value without dimensions in the dtype that the reduction computes in.
-Array as_value(const Operand& value, DType dtype) {
+// A value without dimensions beside `x`, in the dtype that the reduction computes in.
+Array as_value(const Array& x, const Operand& value, DType dtype) {
   if (const Array* array = std::get_if<Array>(&value)) {
     if (array->size() != 1)
       throw ValueError(cat("the initial value of a reduction is one number, not an array of shape ",
                            base::tuple_text(array->shape())));
     return array->reshape({}).astype(dtype, false);
   }
-  return full({}, std::get<Scalar>(value), dtype);
+  Array result =
+      array::make_array(array::fresh_view(array::view_of(x).storage->device(), Shape{}, dtype));
+  result.fill(std::get<Scalar>(value));
+  return result;
 }
 
 std::int64_t reduced_count(const Array& x, const std::optional<Axes>& axes) {
@@ -97,10 +100,10 @@ Array reduce_where(Reduction op, const Array& x, const Array& where,
   } else {
     auto types = array::resolve(op, x.dtype(), dtype);
     Array values = x.astype(types.input, false), start;
-    if (initial) start = as_value(*initial, types.input);
+    if (initial) start = as_value(x, *initial, types.input);
     if (where) {
       bool one = op == Reduction::prod || op == Reduction::all;
-      values = chosen(mask, values, extreme ? start : full({}, one, types.input));
+      values = chosen(mask, values, extreme ? start : as_value(x, Scalar(one), types.input));
     }
     if (initial && reduced_count(x, axes) == 0) {
       result = start.broadcast_to(kept_shape(x, axes, keepdims)).copy();

@@ -34,6 +34,11 @@ inline Axes axis_last(int ndim, int axis) {
 // `axis` within 0 … ndim-1; AxisError otherwise, also for an array without dimensions.
 inline int checked_axis(int axis, int ndim) { return array::normalize_axes({axis}, ndim)[0]; }
 
+// A new C-ordered array on the device of `x`.
+inline Array empty_beside(const Array& x, const Shape& shape, DType dtype) {
+  return array::make_array(array::fresh_view(array::view_of(x).storage->device(), shape, dtype));
+}
+
 // The device and its current stream, ready for a launch.
 struct LaunchTarget {
   driver::DeviceState& device;

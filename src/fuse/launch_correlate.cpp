@@ -28,7 +28,7 @@ Array sliding_products(const Array& a, const Array& v, std::int64_t first, std::
   if (a.dtype() != v.dtype()) throw TypeError("sliding_products: both arrays must have one dtype");
   if (a.size() == 0 || v.size() == 0) throw ValueError("sliding_products: an array is empty");
   Array left = array::packed(a), right = array::packed(v);
-  Array out = empty({count}, a.dtype());
+  Array out = fuse::empty_beside(a, {count}, a.dtype());
   if (count == 0) return out;
   fuse::Arguments arguments;
   arguments.add(left.data());

@@ -98,7 +98,7 @@ void launch_scan(const Job& job, const Array& in, const Array& out) {
       (source | target) % 16 == 0 &&
       (job.outer == 1 || job.length * static_cast<std::int64_t>(itemsize(job.dtype)) % 16 == 0);
   auto count = static_cast<std::int32_t>(chunks.count);
-  Array parts = empty({lines, chunks.count}, accumulator(job.dtype));
+  Array parts = fuse::empty_beside(out, {lines, chunks.count}, accumulator(job.dtype));
   CUdeviceptr part = fuse::address_of(parts);
   auto shape_arguments = [&](fuse::Arguments& arguments) {
     arguments.add(job.length);
@@ -136,7 +136,7 @@ Array packed_scan(Reduction op, const Array& x, int axis) {
   Job job{op, x.dtype(), 1, x.shape()[axis], 1};
   for (int k = 0; k < axis; ++k) job.outer *= x.shape()[k];
   for (int k = axis + 1; k < x.ndim(); ++k) job.inner *= x.shape()[k];
-  Array out = empty(x.shape(), x.dtype());
+  Array out = fuse::empty_beside(x, x.shape(), x.dtype());
   if (x.size() > 0) launch_scan(job, x, out);
   return out;
 }

@@ -65,7 +65,7 @@ Array searchsorted(const Array& sorted, const Array& values, bool right, const A
   if (sorter && sorter.shape() != sorted.shape()) throw ValueError("sorter.size must equal a.size");
   Array haystack = array::packed(sorted), needles = array::packed(values);
   Array order = sorter ? packed_places(sorter, "searchsorted") : Array();
-  Array out = empty(values.shape(), DType::int64);
+  Array out = fuse::empty_beside(values, values.shape(), DType::int64);
   if (out.size() == 0) return out;
   fuse::Arguments arguments;
   arguments.add(haystack.size() > 0 ? haystack.data() : 0);
@@ -89,7 +89,7 @@ Array gather(const Array& x, const Array& index) {
   bool shared_row = x.ndim() == 1;
   if (!shared_row) check_rows("gather", x, index);
   Array source = array::packed(x), places = packed_places(index, "gather");
-  Array out = empty(index.shape(), x.dtype());
+  Array out = fuse::empty_beside(x, index.shape(), x.dtype());
   if (out.size() == 0) return out;
   fuse::Arguments arguments;
   arguments.add(source.size() > 0 ? source.data() : 0);
@@ -119,7 +119,7 @@ Array scatter(const Array& x, const Array& index) {
     throw ValueError(cat("scatter: elements of shape ", tuple_text(x.shape()),
                          " and places of shape ", tuple_text(index.shape()), " do not match"));
   Array source = array::packed(x), places = packed_places(index, "scatter");
-  Array out = empty(x.shape(), x.dtype());
+  Array out = fuse::empty_beside(x, x.shape(), x.dtype());
   if (out.size() == 0) return out;
   fuse::Arguments arguments;
   arguments.add(source.data());

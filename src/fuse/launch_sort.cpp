@@ -168,7 +168,7 @@ class RadixSort {
     std::int64_t count = std::min(wanted, (job.length + least - 1) / least);
     chunk_ = ((job.length + count - 1) / count + tile - 1) / tile * tile;
     chunks_ = (job.length + chunk_ - 1) / chunk_;
-    counts_ = empty({job.rows * chunks_ * 256}, DType::uint32);
+    counts_ = fuse::empty_beside(out, {job.rows * chunks_ * 256}, DType::uint32);
     blocks_ = serial_ ? (job.rows * chunks_ + 255) / 256 : job.rows * chunks_;
     wide_ = std::max(job.rows * job.length, counts_.size()) >= std::int64_t{1} << 30;
   }
@@ -179,8 +179,8 @@ class RadixSort {
     Array values[2], places[2];
     for (int k = 0; k < 2; ++k) {
       bool needed = passes > 1 && (job_.places || k == 0);
-      if (needed) values[k] = empty(shape, dtype_);
-      if (needed && job_.places) places[k] = empty(shape, DType::uint32);
+      if (needed) values[k] = fuse::empty_beside(out_, shape, dtype_);
+      if (needed && job_.places) places[k] = fuse::empty_beside(out_, shape, DType::uint32);
     }
     CUdeviceptr result = fuse::address_of(out_), in = source_, from = 0;
     for (int pass = 0; pass < passes; ++pass) {
@@ -274,7 +274,7 @@ class RadixSort {
 
 // Sorts along the last axis of a packed array; the result is packed.
 Array sort_rows(const Array& x, bool descending, bool places) {
-  Array out = empty(x.shape(), places ? DType::int64 : x.dtype());
+  Array out = fuse::empty_beside(x, x.shape(), places ? DType::int64 : x.dtype());
   if (x.size() == 0) return out;
   std::int64_t length = x.shape().back();
   if (length >= kMostRow)

@@ -5,7 +5,7 @@ import pytest
 import treadle as td
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from treadle import _treadle
+from treadle import _treadle, cuda
 
 LETTERS = "?bhiqBHIQefdFD"
 SIZES = [0, 1, 2, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 4095, 4097, 100_000]
@@ -304,3 +304,27 @@ def test_sorter_out_of_range():
 def test_host_arrays_are_refused(name):
     with pytest.raises(TypeError, match="asarray"):
         getattr(td, name)(X)
+
+
+BESIDE = """
+import treadle as td, numpy as np
+from treadle import cuda
+with cuda.Device(1):
+    a = td.asarray(np.array([3.0, 1, 2, 5000] * 3000))
+    mask, needles = a > 1, td.asarray(np.arange(12000.0))
+rows = a.reshape(-1, 4)
+for result in (
+    td.cumsum(a), td.cumsum(rows, 0), td.sort(a), td.argsort(a), td.sort(rows), td.searchsorted(td.sort(a), needles),
+    td.sum(a, where=mask, initial=3), td.max(a, where=mask, initial=0), td.convolve(a, needles[:7]),
+):
+    assert str(result.device) == str(a.device) != str(td.ones(1).device)
+    result.get()
+print("beside")
+"""
+
+
+def test_results_are_beside_their_operands(python, software):
+    if not software and cuda.runtime.getDeviceCount() < 2:
+        pytest.skip("needs two devices")
+    done = python(BESIDE, TREADLE_SOFT_DEVICES="2")
+    assert done.stdout.strip() == "beside", done.stderr
