@@ -1,4 +1,4 @@
-"""Indexing and counting, with CuPy and PyTorch beside on a GPU where they are installed, and NumPy otherwise."""
+"""Indexing and counting, with CuPy and PyTorch beside on a GPU where they are installed, and NumPy otherwise.
 
 Times are wall clock from the call to the end of the work on the device, since several of these calls wait for a length.
 """
