@@ -74,6 +74,7 @@ for _name in (
 ):  # fmt: skip
     globals()[_name] = getattr(_np, _name)
 dtype = _np.dtype
+iterable, ndindex = _np.iterable, _np.ndindex
 newaxis = None
 __array_api_version__ = _array_api.VERSION
 pi, e, inf, nan, euler_gamma = _np.pi, _np.e, _np.inf, _np.nan, _np.euler_gamma
@@ -94,6 +95,13 @@ def __dir__():
 def show_config():
     """Prints versions, the device, its driver and memory."""
     _importlib.import_module(f"{__name__}.config").show_config()
+
+
+def is_available():
+    """True when an NVIDIA GPU can be used."""
+    from . import cuda
+
+    return len([d for d in cuda.devices() if not d.is_software]) > 0
 
 
 def get_array_module(*args):

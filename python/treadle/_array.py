@@ -186,6 +186,10 @@ def _dump(self, file):
 def _item(self, *args):
     """One element as a Python number: of an array with one element, or at a flat position or an index."""
     if not args:
+        if self.size != 1:
+            raise ValueError(
+                f"can only convert an array of size 1 to a Python scalar; this one has {self.size}, give an index"
+            )
         return self._item()
     index = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
     if len(index) == 1 and self.ndim != 1:
@@ -208,8 +212,6 @@ def _install():
     }.items():
         for name in names.split():
             setattr(ndarray, name, getattr(module, name))
-    for name in ("conj", "conjugate"):
-        setattr(ndarray, name, getattr(_treadle, name))
     methods = {
         "__array__": _array, "__array_ufunc__": _array_ufunc, "__array_function__": _array_function,
         "__array_namespace__": _array_api.array_namespace,
@@ -224,6 +226,7 @@ def _install():
         "round": lambda self, decimals=0, out=None: _functions.around(self, decimals, out),
         "real": property(_treadle._real_part, _set_part(_treadle._real_part)),
         "imag": property(_elementwise.imag, _set_part(_treadle._imag_part)),
+        "conj": lambda self: _treadle.conjugate(self), "conjugate": lambda self: _treadle.conjugate(self),
         "mT": property(_manipulation.matrix_transpose), "reshape": _manipulation._reshape_method,
         "astype": _astype, "view": _view, "item": _item, "tobytes": _to_bytes,
         "tolist": lambda self: asnumpy(self).tolist(), "get": _get, "set": _set,

@@ -46,7 +46,7 @@ def angle(z, deg=False):
     if z.dtype.kind == "c":
         result = _treadle.arctan2(imag(z), real(z))
     else:
-        zero = _treadle.zeros((), z.dtype if z.dtype.kind != "b" else np.int8)
+        zero = _treadle.zeros((), z.dtype if z.dtype.kind != "b" else np.int64)
         result = _treadle.arctan2(zero, z)
     return result * (180 / np.pi) if deg else result
 

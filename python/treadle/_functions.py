@@ -87,7 +87,7 @@ def copied(a, out):
 
 def around(a, decimals=0, out=None):
     """``a`` rounded half to even to so many decimals."""
-    a = own(a, "round")
+    a = asarray(a) if np.isscalar(a) else own(a, "round")
     if a.dtype.kind == "b" and decimals != 0:
         raise TypeError("round: an array of bool has no decimals; convert it with astype")
     if a.dtype.kind in "iub" and decimals >= 0:
