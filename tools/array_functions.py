@@ -3,8 +3,8 @@
 
     PYTHONPATH=build/python python3 tools/array_functions.py [--check]
 
-NumPy and Treadle are asked; CuPy's names are those of tables/cupy_names.txt. With --check nothing is written: exit 1 when
-the page is not what would be written.
+NumPy and Treadle are asked; CuPy's names are those of tables/cupy_names.txt. With --check nothing is written: exit 1
+when the page is not what would be written.
 """
 
 import argparse
@@ -27,9 +27,9 @@ LEFT_OUT = {
 }
 HEAD = """# Array functions
 
-What NumPy, CuPy and Treadle have, by name. Written by [tools/array_functions.py](../tools/array_functions.py); do not edit
-it. CuPy's names are those of [tables/cupy_names.txt](../tables/cupy_names.txt), where * marks the ones used most. A name
-that Treadle has follows NumPy's signature and dtypes; where values may differ, [Arrays](arrays.md) says so.
+What NumPy, CuPy and Treadle have, by name. Written by [tools/array_functions.py](../tools/array_functions.py); do not
+edit it. CuPy's names are those of [tables/cupy_names.txt](../tables/cupy_names.txt), where * marks the ones used most.
+A name that Treadle has follows NumPy's signature and dtypes; where values may differ, [Arrays](arrays.md) says so.
 """
 
 
@@ -80,8 +80,14 @@ def section(title, mine, numpy_names, cupy):
         marks = ["yes" if x else "" for x in (name in numpy_names, name in cupy, has)]
         rows.append(f"| `{name}`{starred} | {marks[0]} | {marks[1]} | {marks[2]} | {words} |")
     both = sum(name in mine for name in cupy)
-    rows.insert(1, f"{both} of CuPy's {len(cupy)} names, {sum(name in mine for name, s in cupy.items() if s)} of the "
-                   f"{sum(cupy.values())} used most; {len(set(mine) - set(cupy))} names that CuPy lacks.\n")  # fmt: skip
+    starred = [name for name, star in cupy.items() if star]
+    most = (
+        f", {sum(name in mine for name in starred)} of the {len(starred)} used most"
+        if starred
+        else ""
+    )
+    more = len(set(mine) - set(cupy))
+    rows.insert(1, f"{both} of CuPy's {len(cupy)} names{most}; {more} names that CuPy lacks.\n")
     return rows
 
 
