@@ -34,13 +34,17 @@ std::string adding_text() {
          "long long pieces) {\n  td_add_counts(counts, pieces);\n}\n";
 }
 
-// A kernel that does `body` for each element i that holds, the rank-th of them.
-std::string each_text(DType dtype, const std::string& parameters, const std::string& body) {
+// A kernel that does `store` with v, the value of `load`, for each element i that holds, the
+// rank-th of them.
+std::string each_text(DType dtype, const std::string& parameters, const std::string& load,
+                      const std::string& store) {
+  std::string type(cuda_name(dtype));
   return headers_for(dtype) + "extern \"C\" __global__ void __launch_bounds__(256) td_each(" +
-         kMaskParameters + parameters +
-         ") {\n  td_each_held(mask, n, piece, pieces, before, [=](long long i, long long rank) "
-         "{\n" +
-         body + "  });\n}\n";
+         kMaskParameters + parameters + ") {\n  td_each_held<" + type +
+         ">(mask, n, piece, pieces, before,\n"
+         "    [=](long long i, long long rank) -> " +
+         type + " { return " + load + "; },\n    [=](long long i, long long rank, " + type +
+         " v) {\n" + store + "    });\n}\n";
 }
 
 CUdeviceptr address_of(const View& view) {
@@ -83,7 +87,7 @@ MaskScan scan_mask(const Array& given) {
   const View& mask = array::view_of(scan.mask);
   auto [device, stream] = place_of(mask);
   // Enough pieces for every warp that the device holds, of 512 elements at least.
-  std::int64_t warps = 4 * resident_blocks(device) * (kBlock / 32);
+  std::int64_t warps = 2 * resident_blocks(device) * (kBlock / 32);
   scan.piece = std::max<std::int64_t>((n + warps - 1) / warps, 1024);
   scan.piece = (scan.piece + 511) / 512 * 512;
   scan.pieces = (n + scan.piece - 1) / scan.piece;
@@ -122,7 +126,7 @@ void launch_nonzero(const MaskScan& scan, const Shape& shape, const View& out) {
       parameters += ", long long " + d;
       body += "    " + row + "rest % " + d + ";\n    rest /= " + d + ";\n";
     }
-    return each_text(DType::bool_, parameters, body);
+    return each_text(DType::bool_, parameters, "true", body);
   };
   const LoadedKernel& loaded = kernel(device, base::cat("nonzero ", n), print, "td_each");
   Arguments arguments = mask_arguments(scan);
@@ -140,7 +144,7 @@ void launch_compact(const MaskScan& scan, const View& x, const View& out) {
       [&] {
         return each_text(x.dtype,
                          ", const " + type + "* __restrict__ x, " + type + "* __restrict__ out",
-                         "    out[rank] = x[i];\n");
+                         "x[i]", "    out[rank] = v;\n");
       },
       "td_each");
   Arguments arguments = mask_arguments(scan);
@@ -157,11 +161,10 @@ void launch_expand(const MaskScan& scan, const View& x, const View& values) {
   const LoadedKernel& loaded = kernel(
       device, base::cat("expand ", static_cast<int>(x.dtype), repeats),
       [&] {
-        return each_text(
-            x.dtype,
-            ", " + type + "* __restrict__ x, const " + type +
-                "* __restrict__ values, long long count",
-            repeats ? "    x[i] = values[rank % count];\n" : "    x[i] = values[rank];\n");
+        return each_text(x.dtype,
+                         ", " + type + "* __restrict__ x, const " + type +
+                             "* __restrict__ values, long long count",
+                         repeats ? "values[rank % count]" : "values[rank]", "    x[i] = v;\n");
       },
       "td_each");
   Arguments arguments = mask_arguments(scan);

@@ -36,6 +36,7 @@ TD_FN void td_add_counts(long long* counts, long long pieces) {
   const long long first = threadIdx.x * share;
   const long long end = first + share < pieces ? first + share : pieces;
   long long sum = 0;
+#pragma unroll 8
   for (long long t = first; t < end; ++t) sum += counts[t];
   sums[threadIdx.x] = sum;
   __syncthreads();
@@ -46,18 +47,24 @@ TD_FN void td_add_counts(long long* counts, long long pieces) {
     __syncthreads();
   }
   long long before = sums[threadIdx.x] - sum;
-  for (long long t = first; t < end; ++t) {
-    const long long own = counts[t];
-    counts[t] = before;
-    before += own;
+  for (long long t = first; t < end; t += 8) {
+    long long own[8];
+#pragma unroll
+    for (int u = 0; u < 8; ++u) own[u] = t + u < end ? counts[t + u] : 0;
+#pragma unroll
+    for (int u = 0; u < 8; ++u) {
+      if (t + u < end) counts[t + u] = before;
+      before += own[u];
+    }
   }
   if (threadIdx.x == 255) counts[pieces] = sums[255];
 }
 
-// Calls use(i, rank) for every element i that holds.
-template <class Use>
+// For every element i that holds, the rank-th of them: store(i, rank, load(i, rank)). The loads of
+// several steps come before their stores, so that they travel together.
+template <class Value, class Load, class Store>
 TD_FN void td_each_held(const bool* mask, long long n, long long piece, long long pieces,
-                        const long long* before, Use use) {
+                        const long long* before, Load load, Store store) {
   const int lane = threadIdx.x & 31;
   const long long warps = (long long)gridDim.x * 8;
   for (long long t = (long long)blockIdx.x * 8 + (threadIdx.x >> 5); t < pieces; t += warps) {
@@ -65,6 +72,8 @@ TD_FN void td_each_held(const bool* mask, long long n, long long piece, long lon
     long long rank = before[t];
     for (long long from = first; from < end; from += 32 * TD_WIDTH(8)) {
       bool held[TD_WIDTH(8)];
+      long long place[TD_WIDTH(8)];
+      Value value[TD_WIDTH(8)];
 #pragma unroll
       for (int u = 0; u < TD_WIDTH(8); ++u) {
         const long long i = from + u * 32 + lane;
@@ -73,9 +82,15 @@ TD_FN void td_each_held(const bool* mask, long long n, long long piece, long lon
 #pragma unroll
       for (int u = 0; u < TD_WIDTH(8); ++u) {
         const unsigned votes = __ballot_sync(~0u, held[u]);
-        if (held[u]) use(from + u * 32 + lane, rank + __popc(votes & TD_LANES_BELOW));
+        place[u] = rank + __popc(votes & TD_LANES_BELOW);
         rank += __popc(votes);
       }
+#pragma unroll
+      for (int u = 0; u < TD_WIDTH(8); ++u)
+        if (held[u]) value[u] = load(from + u * 32 + lane, place[u]);
+#pragma unroll
+      for (int u = 0; u < TD_WIDTH(8); ++u)
+        if (held[u]) store(from + u * 32 + lane, place[u], value[u]);
     }
   }
 }

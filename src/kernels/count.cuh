@@ -43,6 +43,25 @@ TD_FN void td_count_sum(double* out, double part) {
   if (part != 0) atomicAdd(out, part);
 }
 
+// Counts elements [first, end), `several` of a thread together: their loads come before their
+// counts.
+template <int several, class Counter, class Bin, class Weight>
+TD_FN void td_count_run(long long first, long long end, Counter* counters, Bin bin, Weight weight) {
+  for (long long from = first + threadIdx.x; from < end; from += 256 * several) {
+    long long bins[several];
+    decltype(weight(first)) weights[several];
+#pragma unroll
+    for (int u = 0; u < several; ++u) {
+      const long long i = from + u * 256;
+      bins[u] = i < end ? bin(i) : -1;
+      weights[u] = i < end ? weight(i) : 0;
+    }
+#pragma unroll
+    for (int u = 0; u < several; ++u)
+      if (bins[u] >= 0) td_count_one(counters + bins[u], weights[u]);
+  }
+}
+
 // Few bins: each block counts in shared memory, in several copies so that the warps do not wait for
 // one another where many elements fall into one bin.
 template <class Counter, int most, int copies, class Out, class Bin, class Weight>
@@ -54,11 +73,7 @@ TD_FN void td_count_shared(long long n, long long chunk, int bins, Out* out, Bin
   Counter* own = counters + (copies > 1 ? (threadIdx.x >> 5) % copies * bins : 0);
   const long long first = (long long)blockIdx.x * chunk;
   const long long end = first + chunk < n ? first + chunk : n;
-#pragma unroll 8
-  for (long long i = first + threadIdx.x; i < end; i += 256) {
-    const int b = (int)bin(i);
-    if (b >= 0) td_count_one(own + b, weight(i));
-  }
+  td_count_run<TD_WIDTH(8)>(first, end, own, bin, weight);
   __syncthreads();
   for (int k = threadIdx.x; k < bins; k += 256) {
     Counter sum = 0;
@@ -71,11 +86,7 @@ template <class Out, class Bin, class Weight>
 TD_FN void td_count_global(long long n, long long chunk, Out* out, Bin bin, Weight weight) {
   const long long first = (long long)blockIdx.x * chunk;
   const long long end = first + chunk < n ? first + chunk : n;
-#pragma unroll 4
-  for (long long i = first + threadIdx.x; i < end; i += 256) {
-    const long long b = bin(i);
-    if (b >= 0) td_count_one(out + b, weight(i));
-  }
+  td_count_run<TD_WIDTH(4)>(first, end, out, bin, weight);
 }
 
 // The bin of x between edges at equal distances, exactly as a search would find it: the quotient
