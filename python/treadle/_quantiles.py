@@ -32,14 +32,25 @@ class _Rows:
         return result.reshape(leading + (self.dims if keepdims else self.kept))
 
 
+def _overwrite(a, axis, table):
+    """What ``overwrite_input`` allows and NumPy's callers see: the input sorted, where it has one reduced axis."""
+    if axis is None and a.flags.c_contiguous:
+        _treadle._copy_into(a.reshape(-1), table.reshape(-1))
+    elif isinstance(axis, int):
+        turned = moveaxis(a, axis, -1)
+        _treadle._copy_into(turned, table.reshape(turned.shape))
+
+
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """The middle value along ``axis`` (one, several, or all), or the mean of the two middle ones; NaN if there is any.
 
-    ``overwrite_input`` is accepted; the input is never changed. An empty axis gives NaN.
+    With ``overwrite_input`` the input is sorted, too. An empty axis gives NaN.
     """
     a = _own(a, "median")
     rows = _Rows(a, axis)
     table = _treadle._sort(rows.table(a), -1, False)
+    if overwrite_input:
+        _overwrite(a, axis, table)
     n = rows.length
     result = _treadle.mean(table[:, max(n - 1, 0) // 2 : n // 2 + 1], 1)
     if n and a.dtype.kind in "fc":
@@ -52,9 +63,11 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """The median of the numbers along ``axis``; NaN where there are none."""
     a = _own(a, "nanmedian")
     if a.dtype.kind not in "fc" or a.size == 0:
-        return median(a, axis, out, keepdims=keepdims)
+        return median(a, axis, out, overwrite_input, keepdims)
     rows = _Rows(a, axis)
     table = _treadle._sort(rows.table(a), -1, False)
+    if overwrite_input:
+        _overwrite(a, axis, table)
     count = _treadle.count_nonzero(~_treadle.isnan(table), 1, keepdims=True)
     places = [_treadle.maximum(count - 1, 0) // 2, count // 2 % max(rows.length, 1)]
     low, high = (_treadle._gather(table, place) for place in places)
@@ -139,8 +152,8 @@ def _lerp(a, b, t):
 class _Request:
     """The checked arguments of a quantile function; ``q`` is on the host."""
 
-    def __init__(self, a, q, method, axis, weights, function, scale=1):
-        self.a = _own(a, function)
+    def __init__(self, a, q, method, axis, weights, overwrite, function, scale=1):
+        self.a, self.overwrite = _own(a, function), overwrite
         if self.a.dtype.kind == "c":
             raise TypeError("a must be an array of real numbers")
         self.weak = type(q) in (int, float)
@@ -171,7 +184,7 @@ class _Request:
 
     def result(self, table, rows, keepdims, out):
         """(rows, quantiles) as the result."""
-        table = moveaxis(table, 1, 0)
+        table = moveaxis(table, 1, 0).copy("C")
         return _deliver(rows.shaped(table, keepdims, self.q.shape), out)
 
     def at(self, table, place):
@@ -240,6 +253,8 @@ def _quantile(request, out, keepdims):
     else:
         table = _treadle._sort(rows.table(a), -1, False)
         result = _known_count(request, table, rows.length)
+    if request.overwrite:
+        _overwrite(a, request.axis, table)
     if a.dtype.kind == "f":
         last = table[:, -1:]
         result = _treadle.where(_treadle.isnan(last), last, result)
@@ -262,6 +277,8 @@ def _nanquantile(request, out, keepdims):
     else:
         table = _treadle._sort(table, -1, False)
         result = _counted(request, table, _treadle.maximum(count, 1))
+    if request.overwrite:
+        _overwrite(a, request.axis, table)
     result = _treadle.where(count == 0, table[:, -1:], result)
     return request.result(result, rows, keepdims, out)
 
@@ -282,7 +299,9 @@ def quantile(
     ``method`` is one of NumPy's thirteen. ``weights`` (method ``inverted_cdf``) has the shape of ``a`` or of the axes.
     ``q`` on the device is waited for. Errors are NumPy's.
     """
-    return _quantile(_Request(a, q, method, axis, weights, "quantile"), out, keepdims)
+    return _quantile(
+        _Request(a, q, method, axis, weights, overwrite_input, "quantile"), out, keepdims
+    )
 
 
 def percentile(
@@ -297,7 +316,9 @@ def percentile(
     weights=None,
 ):
     """Percentiles ``q`` (0 to 100) along ``axis``; see ``quantile``."""
-    return _quantile(_Request(a, q, method, axis, weights, "percentile", 100), out, keepdims)
+    return _quantile(
+        _Request(a, q, method, axis, weights, overwrite_input, "percentile", 100), out, keepdims
+    )
 
 
 def nanquantile(
@@ -312,7 +333,9 @@ def nanquantile(
     weights=None,
 ):
     """Quantiles of the numbers along ``axis``; NaN where there are none. See ``quantile``."""
-    return _nanquantile(_Request(a, q, method, axis, weights, "nanquantile"), out, keepdims)
+    return _nanquantile(
+        _Request(a, q, method, axis, weights, overwrite_input, "nanquantile"), out, keepdims
+    )
 
 
 def nanpercentile(
@@ -327,4 +350,6 @@ def nanpercentile(
     weights=None,
 ):
     """Percentiles of the numbers along ``axis``; NaN where there are none. See ``quantile``."""
-    return _nanquantile(_Request(a, q, method, axis, weights, "nanpercentile", 100), out, keepdims)
+    return _nanquantile(
+        _Request(a, q, method, axis, weights, overwrite_input, "nanpercentile", 100), out, keepdims
+    )

@@ -51,6 +51,9 @@ def convolve(a, v, mode="full"):
 
 def correlate(a, v, mode="valid"):
     """The cross-correlation of two sequences: sums of ``a[n + k] * conj(v[n])``. Modes as for ``convolve``."""
+    for x in (a, v):
+        if _scalar(x, "correlate").ndim == 0:
+            raise ValueError("object of too small depth for desired array")
     a, v = _sequence(a, "correlate"), _sequence(v, "correlate")
     for name, x in (("first", a), ("second", v)):
         if x.size == 0:

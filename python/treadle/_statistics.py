@@ -313,7 +313,9 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     if x.shape[0] == 0:
         return empty((0, 0), np.float64)
     if y is not None:
-        x = concatenate([x, _observations(_own(y, "cov"), rowvar, dtype, "y")], axis=0)
+        y = _own(y, "cov")
+        rows = rowvar or (y.ndim == 2 and y.shape[0] == 1)  # one row of y is never a column
+        x = concatenate([x, _observations(y, rows, dtype, "y")], axis=0)
     ddof = (0 if bias else 1) if ddof is None else ddof
     w = None
     if fweights is not None:
@@ -324,6 +326,10 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
         aweights = _weight_factor(aweights, "aweights", x.shape[1])
         w = aweights if w is None else w * aweights
     mean, total = average(x, 1, w, True)
+    if not np.can_cast(mean.dtype, dtype, "same_kind"):
+        raise TypeError(
+            f"cov: means of {mean.dtype} do not cast to dtype {dtype}; use a floating one"
+        )
     if w is None:
         factor = asarray(float(max(x.shape[1] - ddof, 0)))
     else:

@@ -51,6 +51,7 @@ def test_sequences_promote():
     [
         lambda xp, x: xp.convolve(x, x[:0]),
         lambda xp, x: xp.correlate(x[:0], x),
+        lambda xp, x: xp.correlate(x, xp.asarray(2.0)),
         lambda xp, x: xp.convolve(x.reshape(2, 3), x),
         lambda xp, x: xp.convolve(x, x, "foo"),
         lambda xp, x: xp.interp(x, x, x[:2]),

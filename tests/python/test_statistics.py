@@ -270,6 +270,18 @@ def test_quantile_weights(name):
             )
 
 
+@pytest.mark.parametrize("name", ["median", "nanmedian", "quantile", "nanquantile"])
+def test_overwrite_input(name):
+    host = values("d", (5, 7), 0.1)
+    arguments = () if "median" in name else ([0.2, 0.7],)
+    for axis in (None, 0, 1, (0, 1)):
+        x = td.asarray(host)
+        got = getattr(td, name)(x, *arguments, axis=axis, overwrite_input=True)
+        compare(got, getattr(np, name)(host, *arguments, axis=axis))
+        assert got.flags.c_contiguous
+        np.testing.assert_array_equal(np.sort(x.get(), None), np.sort(host, None))
+
+
 def test_percentile_is_monotone():
     m = -1.00795396e08
     q = td.percentile(td.asarray([m, 1.2, m, 2.1, 3.5]), np.linspace(0, 100, 21)).get()
@@ -346,9 +358,16 @@ def test_cov(letter):
     both(lambda xp, x, f: xp.cov(x, fweights=f, ddof=0), host, counts)
     both(lambda xp, x, a: xp.cov(x, aweights=a), host, weights)
     both(lambda xp, x, y: xp.corrcoef(x, y), host, other)
+    both(lambda xp, x, y: xp.cov(x, y[:1, :3], rowvar=False), host, other)
+    both(lambda xp, x, y: xp.cov(x.T, y[:1], rowvar=False), host, other)
     table = host[:, :4] if letter != "?" else values("i", (5, 4))
     both(lambda xp, x: xp.corrcoef(x, rowvar=False)[:2, :2], table)
     both(lambda xp, x: xp.corrcoef(x[0]), host)
+
+
+def test_cov_in_integers_is_refused():
+    with pytest.raises(TypeError, match="floating"):
+        td.cov(td.asarray(np.arange(6.0).reshape(2, 3)), dtype="i4")
 
 
 def test_host_arrays_are_refused():
