@@ -230,7 +230,7 @@ def _install():
         "mT": property(_manipulation.matrix_transpose), "reshape": _manipulation._reshape_method,
         "astype": _astype, "view": _view, "item": _item, "tobytes": _to_bytes,
         "tolist": lambda self: asnumpy(self).tolist(), "get": _get, "set": _set,
-        "dump": _dump, "dumps": pickle.dumps,
+        "dump": _dump, "dumps": lambda self: pickle.dumps(self),
         "base": property(lambda self: None), "flat": property(lambda self: self.ravel()),
     }  # fmt: skip
     for name, method in methods.items():

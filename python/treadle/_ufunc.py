@@ -63,8 +63,13 @@ class ufunc:
     def signature(self):
         return None
 
-    def __call__(
-        self, *args, out=None, where=True, casting="same_kind", order="K", dtype=None, subok=True
+    def __call__(self, *args, **options):
+        if not options and len(args) == self.nin:
+            return self._run(*args)
+        return self._call(args, **options)
+
+    def _call(
+        self, args, *, out=None, where=True, casting="same_kind", order="K", dtype=None, subok=True
     ):
         if len(args) != self.nin:
             if len(args) != self.nargs:
