@@ -15,7 +15,7 @@ if(TARGET treadle_cc)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/treadle DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT cpp)
 install(FILES ${PROJECT_SOURCE_DIR}/tables/dtypes.def ${PROJECT_SOURCE_DIR}/tables/ops.def
-              ${PROJECT_SOURCE_DIR}/tables/reductions.def
+              ${PROJECT_SOURCE_DIR}/tables/reductions.def ${PROJECT_SOURCE_DIR}/tables/distributions.def
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/treadle COMPONENT cpp)
 
 install(EXPORT treadleTargets NAMESPACE treadle:: DESTINATION ${config_folder} COMPONENT cpp)
