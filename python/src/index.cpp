@@ -33,7 +33,7 @@ AnyIndexItem host_item(nb::handle object) {
   if (empty && !is_array) kind = "i";  // [] is a list of no indices
   if (kind != "i" && kind != "u" && kind != "b")
     throw IndexError("arrays used as indices must be of integer (or boolean) type");
-  return to_index_array(host.attr("astype")(kind == "b" ? "bool" : "int64"));
+  return to_index_array(host.attr("astype")(kind == "b" ? "bool" : "int64", "C"));
 }
 
 AnyIndexItem to_item(nb::handle object) {

@@ -37,17 +37,24 @@ void bind_scatter(nb::module_& m) {
 
 Array to_index_array(nb::handle host) {
   DType dtype = to_dtype(host.attr("dtype"));
-  Py_buffer view;
-  if (PyObject_GetBuffer(host.ptr(), &view, PyBUF_C_CONTIGUOUS) != 0) throw nb::python_error();
+  struct Buffer {
+    explicit Buffer(nb::handle object) {
+      if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_C_CONTIGUOUS) != 0)
+        throw nb::python_error();
+    }
+    ~Buffer() { PyBuffer_Release(&view); }
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+    Py_buffer view;
+  } buffer(host);
+  const Py_buffer& view = buffer.view;
   Shape shape(view.shape, view.shape + view.ndim);
   std::vector<std::int64_t> strides(view.strides, view.strides + view.ndim);
-  Array result = without_gil([&] {
+  return without_gil([&] {
     return dtype == DType::int64
                ? indices_from_host(static_cast<const std::int64_t*>(view.buf), shape)
                : from_host(view.buf, shape, strides, dtype);
   });
-  PyBuffer_Release(&view);
-  return result;
 }
 
 void bind_indexing(nb::module_& m) {

@@ -343,6 +343,30 @@ def test_more_elements_than_32_bits_count():
     same(wide[[2, 0], [n - 1, 5]], [2, 0])
 
 
+@pytest.mark.parametrize(
+    "index",
+    [
+        np.arange(10)[::3],
+        np.arange(10)[::-1],
+        np.arange(6).reshape(2, 3).T,
+        np.arange(4, dtype=">i2"),
+        (np.arange(20) % 3 == 0)[::2],
+        range(3),
+        np.int16(3),
+        np.array(-3),
+        [np.int8(1), 2],
+    ],
+    ids=str,
+)
+def test_host_indices_of_any_layout(index):
+    host = np.arange(10.0)
+    same(td.asarray(host)[index], host[index])
+    x = td.asarray(host)
+    x[index] = -1
+    host[index] = -1
+    same(x, host)
+
+
 def test_host_arrays_as_values_are_refused():
     with pytest.raises(TypeError, match="asarray"):
         td.zeros(3)[[0, 1]] = np.ones(2)
