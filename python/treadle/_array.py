@@ -1,5 +1,6 @@
 """The methods of ``ndarray`` that are Python's business: printing, protocols, pickling, and NumPy's conveniences."""
 
+import importlib
 import pickle
 from collections import namedtuple
 
@@ -88,15 +89,11 @@ def _array_ufunc(self, ufunc_, method, *inputs, **options):
 
 def _array_function(self, function, types, args, kwargs):
     """np.concatenate([x, y]) on treadle arrays runs treadle.concatenate on the device."""
-    import treadle
-
     if not all(issubclass(t, (ndarray, np.generic)) for t in types):
         return NotImplemented
-    own = (
-        getattr(treadle, function.__name__, None)
-        if (function.__module__ or "") == "numpy"
-        else None
-    )
+    places = {"numpy": "treadle", "numpy.linalg": "treadle.linalg", "numpy.fft": "treadle.fft"}
+    place = places.get(function.__module__)
+    own = place and getattr(importlib.import_module(place), function.__name__, None)
     if own is None:
         raise NotImplementedError(
             f"{function.__module__}.{function.__name__} is not supported for treadle arrays yet"

@@ -14,16 +14,7 @@ extern const char kText_sort[];           // keys and radix sort
 extern const char kText_sort_serial[];    // the same by few threads
 extern const char kText_correlate[];      // sliding products
 extern const char kText_search[];         // binary search, moving elements by place
-extern const char kText_types[];          // td_half, td_complex, td_cast, vector loads
-extern const char kText_ops[];            // arithmetic, comparison, bits
-extern const char kText_math[];           // floating-point functions
-extern const char kText_reduce[];         // reduction functors
-extern const char kText_philox[];         // random numbers
 extern const char kText_distributions[];  // random numbers of other distributions
-extern const char kText_user[];           // what user kernels may use
-extern const char kText_scan[];           // running sums
-extern const char kText_sort[];           // keys and radix sort
-extern const char kText_search[];         // binary search, moving elements by place
 
 extern const char kText_scatter[];  // atomic updates of every element type
 extern const char kText_select[];   // which of equal indices is the last

@@ -206,3 +206,9 @@ def test_plans_are_kept_and_replaced():
         for n in range(1, 150):
             a = np.arange(n) + repeat + 0j
             close(fft.fft(td.asarray(a)), np.fft.fft(a))
+
+
+def test_numpys_functions_run_on_the_device():
+    result = np.fft.fft(td.ones(4))
+    assert isinstance(result, td.ndarray)
+    close(result, np.fft.fft(np.ones(4)))

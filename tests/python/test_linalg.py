@@ -605,3 +605,9 @@ def test_other_refusals():
         linalg.lstsq(x, td.ones(4))
     with pytest.raises(LinAlgError, match="empty"):
         linalg.cond(td.zeros((0, 0)))
+
+
+def test_numpys_functions_run_on_the_device():
+    x = td.eye(3) * 2
+    close(np.linalg.inv(x), np.eye(3) / 2)
+    assert isinstance(np.linalg.norm(x), td.ndarray)
