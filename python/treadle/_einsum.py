@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 
 from . import _treadle
+from ._creation import asarray
 from ._manipulation import copyto, own
 from ._treadle import ndarray
 
@@ -35,7 +36,7 @@ def _parse(operands):
         subscripts, arrays = operands[0], operands[1:]
     else:
         subscripts, arrays = _from_lists(operands)
-    arrays = [own(a, "einsum") for a in arrays]
+    arrays = [asarray(a) if np.isscalar(a) else own(a, "einsum") for a in arrays]
     subscripts = subscripts.replace(" ", "")
     for letter in subscripts:
         if not (letter.isalpha() or letter in ".,->"):
@@ -57,6 +58,10 @@ def _parse(operands):
     )
     dots = [-k for k in range(spread, 0, -1)]
     if arrow:
+        if dots and "..." not in right:
+            raise ValueError(
+                "output has no '...' for the dimensions that an ellipsis in the subscripts stands for"
+            )
         result = _labels(right, None, dots)
         for x in result:
             if result.count(x) > 1:

@@ -62,6 +62,15 @@ def test_einsum_dtypes(letter):
     same(lambda xp: xp.einsum(xp.asarray(a), [Ellipsis, 0], [0, Ellipsis]))
 
 
+def test_einsum_with_numbers():
+    same(lambda xp: xp.einsum("i,->i", xp.asarray(C[0]), 2))
+    same(lambda xp: xp.einsum("", 2.5))
+    same(lambda xp: xp.einsum("i", 2))
+    same(lambda xp: xp.einsum("...->", xp.asarray(C)))
+    same(lambda xp: xp.einsum("...i->i", xp.asarray(C)))
+    same(lambda xp: xp.einsum("...i->i", xp.asarray(C[0])))
+
+
 def test_einsum_of_one_operand_is_a_view():
     x = td.asarray(C)
     td.einsum("ii->i", x)[...] = 7
