@@ -45,9 +45,17 @@ void for_each_storage(Node& node, Visit visit) {
     visit(*storage);
 }
 
+// Before anything is launched: the allocator may itself work with arrays.
+void ask_allocators(const std::vector<std::shared_ptr<Node>>& nodes) {
+  for (const auto& node : nodes)
+    for_each_storage(*node, [](Storage& s) {
+      if (s.asks_allocator()) s.address();
+    });
+}
+
 void flush_queue(driver::DeviceState& device, Queue& queue) {
   if (queue.launching || queue.nodes.empty()) return;
-  queue.launching = true;
+  CUstream stream = queue.stream;
   std::vector<std::shared_ptr<Node>> nodes;
   nodes.swap(queue.nodes);
   for (auto& node : nodes)
@@ -56,7 +64,9 @@ void flush_queue(driver::DeviceState& device, Queue& queue) {
       s.pending = 0;
     });
   try {
-    fuse::launch_nodes(device, queue.stream, nodes);
+    ask_allocators(nodes);
+    queue.launching = true;
+    fuse::launch_nodes(device, stream, nodes);
   } catch (...) {
     for (auto& node : nodes) {
       if (node->launched) continue;
@@ -88,6 +98,7 @@ CUdeviceptr Storage::address() {
     ForeignMemory memory = allocate_with(*allocator_, bytes_);
     foreign_ = memory.address;
     owner_ = std::move(memory.owner);
+    flush(*device_);  // what the allocator did to the memory comes first
     return foreign_;
   }
   const auto& stream = driver::current_stream(device_);

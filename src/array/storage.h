@@ -24,8 +24,10 @@ std::shared_ptr<const StorageAllocator> current_allocator();
 
 class Storage {
  public:
-  Storage(std::shared_ptr<driver::DeviceState> device, std::size_t bytes)
-      : device_(std::move(device)), bytes_(bytes), allocator_(current_allocator()) {}
+  // `allocator`: null for the device's pool, which memory within a flush comes from.
+  Storage(std::shared_ptr<driver::DeviceState> device, std::size_t bytes,
+          std::shared_ptr<const StorageAllocator> allocator = current_allocator())
+      : device_(std::move(device)), bytes_(bytes), allocator_(std::move(allocator)) {}
   // Memory of somebody else, kept alive by `owner`.
   Storage(std::shared_ptr<driver::DeviceState> device, CUdeviceptr address, std::size_t bytes,
           std::shared_ptr<void> owner)
@@ -36,6 +38,8 @@ class Storage {
   // Rethrows what made its contents fail.
   CUdeviceptr address();
   std::size_t bytes() const { return bytes_; }
+  // A function of the user's is going to be asked for the memory.
+  bool asks_allocator() const { return allocator_ && !owner_ && bytes_ > 0; }
   const std::shared_ptr<driver::DeviceState>& device() const { return device_; }
   // The work that should have filled the storage has failed; every later use says so.
   void fail(std::exception_ptr error) { error_ = std::move(error); }

@@ -280,7 +280,7 @@ class Planner {
         if (facts_[p].group == facts_[i].group || facts_[p].storage) return;
         std::size_t bytes = static_cast<std::size_t>(array::size_of(nodes_[p]->out.shape)) *
                             itemsize(nodes_[p]->out.dtype);
-        facts_[p].storage = std::make_shared<Storage>(device_.shared_from_this(), bytes);
+        facts_[p].storage = std::make_shared<Storage>(device_.shared_from_this(), bytes, nullptr);
       });
     }
     crossing_done_ = true;

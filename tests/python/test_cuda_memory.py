@@ -325,3 +325,21 @@ def test_taking_an_interface(view):
         frozen += 1
     with pytest.raises(ValueError, match="stream 0"):
         from_cuda_array_interface(Exporter(x, stream=0))
+
+
+def test_an_allocator_may_fill_the_memory_that_it_answers():
+    original, sizes = cuda.get_allocator(), []
+
+    def filled(size):
+        memory = original(size)
+        sizes.append(size)
+        td.ndarray((memory.mem.size // 4,), np.float32, memory).fill(td.nan)
+        return memory
+
+    host = np.arange(2000, dtype=np.float32)
+    with cuda.using_allocator(filled):
+        x = td.asarray(host)
+        y = td.sqrt(x * x + 1).sum() + td.cumsum(x)[-1] - td.sort(x)[0]
+    expected = np.sqrt(host * host + 1).sum() + np.cumsum(host)[-1]
+    np.testing.assert_allclose(td.asnumpy(y), expected, rtol=1e-5)
+    assert len(sizes) > 2
