@@ -4,6 +4,8 @@ Names of CuPy's inside that a test file imports, but that mean nothing here, are
 """
 
 import importlib
+import importlib.abc
+import importlib.util
 import sys
 import types
 
@@ -22,6 +24,24 @@ def module(name, **contents):
     return made
 
 
+class Aliases(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """cupy.x is the module treadle.x itself: loaded again under another name, its native part would spoil the first."""
+
+    def find_spec(self, name, path=None, target=None):
+        own = name.replace("cupy.", "treadle.", 1)
+        if not name.startswith("cupy.") or importlib.util.find_spec(own) is None:
+            return None
+        return importlib.util.spec_from_loader(name, self)
+
+    def create_module(self, spec):
+        module = importlib.import_module(spec.name.replace("cupy.", "treadle.", 1))
+        self.spec = module.__spec__  # the machinery is about to replace it
+        return module
+
+    def exec_module(self, module):
+        module.__spec__ = self.spec
+
+
 class Foreign:
     """An array of another library on an NVIDIA GPU, which the software device cannot read."""
 
@@ -32,6 +52,7 @@ class Foreign:
 
 
 def install():
+    sys.meta_path.insert(0, Aliases())
     sys.modules["cupy"] = treadle
     treadle.__dict__.setdefault("__path__", [])
     for name in ("testing", "exceptions", "cuda", "random", "linalg", "fft"):

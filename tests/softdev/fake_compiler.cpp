@@ -97,7 +97,8 @@ LoweredKernel large_params() {
 
 // The fault that a crashing compiler makes; meant, so not to be reported by a sanitizer.
 __attribute__((no_sanitize("undefined"), noinline)) static void store_to_null() {
-  *static_cast<volatile int*>(nullptr) = 1;
+  int* volatile nowhere = nullptr;
+  *nowhere = 1;
 }
 
 extern "C" __attribute__((visibility("default"))) void td_cc_lower(const LowerRequest& request,
