@@ -97,7 +97,7 @@ LoweredKernel large_params() {
 
 // The fault that a crashing compiler makes; meant, so not to be reported by a sanitizer.
 __attribute__((no_sanitize("undefined"), noinline)) static void store_to_null() {
-  int* volatile nowhere = nullptr;
+  volatile int* volatile nowhere = nullptr;
   *nowhere = 1;
 }
 

@@ -1,12 +1,16 @@
 """Ready-made memory hooks."""
 
 import collections
+import os
 import sys
 import traceback
 
 from .memory_hook import MemoryHook
 
 __all__ = ["DebugPrintHook", "LineProfileHook"]
+
+# Where the package's own files are; a program's folder may have its name too.
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 class DebugPrintHook(MemoryHook):
@@ -50,7 +54,7 @@ class LineProfileHook(MemoryHook):
         frames = [
             frame
             for frame in traceback.extract_stack()
-            if "/treadle/" not in frame.filename.replace("\\", "/")
+            if not frame.filename.startswith(_PACKAGE)
         ]
         frame = frames[-1] if frames else None
         return (frame.filename, frame.lineno, frame.name) if frame else ("?", 0, "?")

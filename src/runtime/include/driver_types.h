@@ -16,6 +16,12 @@
 #define CUDART_VERSION 12040
 #endif
 #define CUDART_CB
+// Callers may pass any number; the functions check it, and must be able to hold it.
+#ifdef __cplusplus
+#define TD_ANY_INT : int
+#else
+#define TD_ANY_INT
+#endif
 
 // ---- errors
 // clang-format off
@@ -132,7 +138,7 @@
   X(711, cudaErrorTooManyPeers, "peer mapping resources exhausted") \
   X(10000, cudaErrorApiFailureBase, "api failure base")
 // clang-format on
-enum cudaError {
+enum cudaError TD_ANY_INT {
 #define TD_ROW(value, name, text) name = value,
   TD_RUNTIME_ERRORS(TD_ROW)
 #undef TD_ROW
@@ -199,20 +205,20 @@ typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, vo
 #define cudaCpuDeviceId ((int)-1)
 #define cudaInvalidDeviceId ((int)-2)
 
-enum cudaMemcpyKind {
+enum cudaMemcpyKind TD_ANY_INT {
   cudaMemcpyHostToHost = 0,
   cudaMemcpyHostToDevice = 1,
   cudaMemcpyDeviceToHost = 2,
   cudaMemcpyDeviceToDevice = 3,
   cudaMemcpyDefault = 4
 };
-enum cudaMemoryType {
+enum cudaMemoryType TD_ANY_INT {
   cudaMemoryTypeUnregistered = 0,
   cudaMemoryTypeHost = 1,
   cudaMemoryTypeDevice = 2,
   cudaMemoryTypeManaged = 3
 };
-enum cudaMemoryAdvise {
+enum cudaMemoryAdvise TD_ANY_INT {
   cudaMemAdviseSetReadMostly = 1,
   cudaMemAdviseUnsetReadMostly = 2,
   cudaMemAdviseSetPreferredLocation = 3,
@@ -220,29 +226,29 @@ enum cudaMemoryAdvise {
   cudaMemAdviseSetAccessedBy = 5,
   cudaMemAdviseUnsetAccessedBy = 6
 };
-enum cudaFuncCache {
+enum cudaFuncCache TD_ANY_INT {
   cudaFuncCachePreferNone = 0,
   cudaFuncCachePreferShared = 1,
   cudaFuncCachePreferL1 = 2,
   cudaFuncCachePreferEqual = 3
 };
-enum cudaSharedMemConfig {
+enum cudaSharedMemConfig TD_ANY_INT {
   cudaSharedMemBankSizeDefault = 0,
   cudaSharedMemBankSizeFourByte = 1,
   cudaSharedMemBankSizeEightByte = 2
 };
-enum cudaSharedCarveout {
+enum cudaSharedCarveout TD_ANY_INT {
   cudaSharedmemCarveoutDefault = -1,
   cudaSharedmemCarveoutMaxShared = 100,
   cudaSharedmemCarveoutMaxL1 = 0
 };
-enum cudaComputeMode {
+enum cudaComputeMode TD_ANY_INT {
   cudaComputeModeDefault = 0,
   cudaComputeModeExclusive = 1,
   cudaComputeModeProhibited = 2,
   cudaComputeModeExclusiveProcess = 3
 };
-enum cudaLimit {
+enum cudaLimit TD_ANY_INT {
   cudaLimitStackSize = 0,
   cudaLimitPrintfFifoSize = 1,
   cudaLimitMallocHeapSize = 2,
@@ -251,7 +257,7 @@ enum cudaLimit {
   cudaLimitMaxL2FetchGranularity = 5,
   cudaLimitPersistingL2CacheSize = 6
 };
-enum cudaFuncAttribute {
+enum cudaFuncAttribute TD_ANY_INT {
   cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
   cudaFuncAttributePreferredSharedMemoryCarveout = 9,
   cudaFuncAttributeClusterDimMustBeSet = 10,
@@ -262,7 +268,7 @@ enum cudaFuncAttribute {
 };
 
 // ---- structures
-enum cudaChannelFormatKind {
+enum cudaChannelFormatKind TD_ANY_INT {
   cudaChannelFormatKindSigned = 0,
   cudaChannelFormatKindUnsigned = 1,
   cudaChannelFormatKindFloat = 2,
@@ -274,16 +280,16 @@ struct cudaChannelFormatDesc {
 };
 
 // ---- textures
-enum cudaTextureAddressMode {
+enum cudaTextureAddressMode TD_ANY_INT {
   cudaAddressModeWrap = 0,
   cudaAddressModeClamp = 1,
   cudaAddressModeMirror = 2,
   cudaAddressModeBorder = 3
 };
-enum cudaTextureFilterMode { cudaFilterModePoint = 0, cudaFilterModeLinear = 1 };
-enum cudaTextureReadMode { cudaReadModeElementType = 0, cudaReadModeNormalizedFloat = 1 };
-enum cudaSurfaceFormatMode { cudaFormatModeForced = 0, cudaFormatModeAuto = 1 };
-enum cudaResourceType {
+enum cudaTextureFilterMode TD_ANY_INT { cudaFilterModePoint = 0, cudaFilterModeLinear = 1 };
+enum cudaTextureReadMode TD_ANY_INT { cudaReadModeElementType = 0, cudaReadModeNormalizedFloat = 1 };
+enum cudaSurfaceFormatMode TD_ANY_INT { cudaFormatModeForced = 0, cudaFormatModeAuto = 1 };
+enum cudaResourceType TD_ANY_INT {
   cudaResourceTypeArray = 0,
   cudaResourceTypeMipmappedArray = 1,
   cudaResourceTypeLinear = 2,
@@ -323,7 +329,7 @@ struct cudaTextureDesc {
   int disableTrilinearOptimization, seamlessCubemap;
 };
 // One, two and four channels of each type, from 1 on.
-enum cudaResourceViewFormat {
+enum cudaResourceViewFormat TD_ANY_INT {
   cudaResViewFormatNone = 0,
   cudaResViewFormatUnsignedChar1,
   cudaResViewFormatUnsignedChar2,
@@ -434,7 +440,7 @@ struct cudaDeviceProp {
 };
 
 // Numbers are the driver's.
-enum cudaDeviceAttr {
+enum cudaDeviceAttr TD_ANY_INT {
   cudaDevAttrMaxThreadsPerBlock = 1,
   cudaDevAttrMaxBlockDimX = 2,
   cudaDevAttrMaxBlockDimY = 3,
@@ -508,7 +514,7 @@ enum cudaDeviceAttr {
   cudaDevAttrGPUDirectRDMASupported = 116,
   cudaDevAttrClusterLaunch = 120
 };
-enum cudaDeviceP2PAttr {
+enum cudaDeviceP2PAttr TD_ANY_INT {
   cudaDevP2PAttrPerformanceRank = 1,
   cudaDevP2PAttrAccessSupported = 2,
   cudaDevP2PAttrNativeAtomicSupported = 3,
@@ -516,7 +522,7 @@ enum cudaDeviceP2PAttr {
 };
 
 // ---- memory pools
-enum cudaMemPoolAttr {
+enum cudaMemPoolAttr TD_ANY_INT {
   cudaMemPoolReuseFollowEventDependencies = 1,
   cudaMemPoolReuseAllowOpportunistic = 2,
   cudaMemPoolReuseAllowInternalDependencies = 3,
@@ -526,7 +532,7 @@ enum cudaMemPoolAttr {
   cudaMemPoolAttrUsedMemCurrent = 7,
   cudaMemPoolAttrUsedMemHigh = 8
 };
-enum cudaMemLocationType {
+enum cudaMemLocationType TD_ANY_INT {
   cudaMemLocationTypeInvalid = 0,
   cudaMemLocationTypeDevice = 1,
   cudaMemLocationTypeHost = 2,
@@ -537,7 +543,7 @@ struct cudaMemLocation {
   enum cudaMemLocationType type;
   int id;
 };
-enum cudaMemAccessFlags {
+enum cudaMemAccessFlags TD_ANY_INT {
   cudaMemAccessFlagsProtNone = 0,
   cudaMemAccessFlagsProtRead = 1,
   cudaMemAccessFlagsProtReadWrite = 3
@@ -546,8 +552,8 @@ struct cudaMemAccessDesc {
   struct cudaMemLocation location;
   enum cudaMemAccessFlags flags;
 };
-enum cudaMemAllocationType { cudaMemAllocationTypeInvalid = 0, cudaMemAllocationTypePinned = 1 };
-enum cudaMemAllocationHandleType {
+enum cudaMemAllocationType TD_ANY_INT { cudaMemAllocationTypeInvalid = 0, cudaMemAllocationTypePinned = 1 };
+enum cudaMemAllocationHandleType TD_ANY_INT {
   cudaMemHandleTypeNone = 0,
   cudaMemHandleTypePosixFileDescriptor = 1,
   cudaMemHandleTypeWin32 = 2,
@@ -565,18 +571,18 @@ struct cudaMemPoolProps {
 };
 
 // ---- streams, graphs
-enum cudaStreamCaptureMode {
+enum cudaStreamCaptureMode TD_ANY_INT {
   cudaStreamCaptureModeGlobal = 0,
   cudaStreamCaptureModeThreadLocal = 1,
   cudaStreamCaptureModeRelaxed = 2
 };
-enum cudaStreamCaptureStatus {
+enum cudaStreamCaptureStatus TD_ANY_INT {
   cudaStreamCaptureStatusNone = 0,
   cudaStreamCaptureStatusActive = 1,
   cudaStreamCaptureStatusInvalidated = 2
 };
-enum cudaGraphInstantiateFlags { cudaGraphInstantiateFlagAutoFreeOnLaunch = 1 };
-enum cudaGraphExecUpdateResult {
+enum cudaGraphInstantiateFlags TD_ANY_INT { cudaGraphInstantiateFlagAutoFreeOnLaunch = 1 };
+enum cudaGraphExecUpdateResult TD_ANY_INT {
   cudaGraphExecUpdateSuccess = 0,
   cudaGraphExecUpdateError = 1,
   cudaGraphExecUpdateErrorTopologyChanged = 2
@@ -605,7 +611,7 @@ struct cudaHostNodeParams {
 };
 
 // ---- launches with a configuration
-enum cudaLaunchAttributeID {
+enum cudaLaunchAttributeID TD_ANY_INT {
   cudaLaunchAttributeIgnore = 0,
   cudaLaunchAttributeAccessPolicyWindow = 1,
   cudaLaunchAttributeCooperative = 2,
@@ -616,7 +622,7 @@ enum cudaLaunchAttributeID {
   cudaLaunchAttributeProgrammaticEvent = 7,
   cudaLaunchAttributePriority = 8
 };
-enum cudaAccessProperty {
+enum cudaAccessProperty TD_ANY_INT {
   cudaAccessPropertyNormal = 0,
   cudaAccessPropertyStreaming = 1,
   cudaAccessPropertyPersisting = 2
@@ -627,7 +633,7 @@ struct cudaAccessPolicyWindow {
   float hitRatio;
   enum cudaAccessProperty hitProp, missProp;
 };
-enum cudaSynchronizationPolicy {
+enum cudaSynchronizationPolicy TD_ANY_INT {
   cudaSyncPolicyAuto = 1,
   cudaSyncPolicySpin = 2,
   cudaSyncPolicyYield = 3,
