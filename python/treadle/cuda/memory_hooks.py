@@ -52,9 +52,7 @@ class LineProfileHook(MemoryHook):
 
     def _line(self):
         frames = [
-            frame
-            for frame in traceback.extract_stack()
-            if not frame.filename.startswith(_PACKAGE)
+            frame for frame in traceback.extract_stack() if not frame.filename.startswith(_PACKAGE)
         ]
         frame = frames[-1] if frames else None
         return (frame.filename, frame.lineno, frame.name) if frame else ("?", 0, "?")

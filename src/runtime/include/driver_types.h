@@ -287,7 +287,10 @@ enum cudaTextureAddressMode TD_ANY_INT {
   cudaAddressModeBorder = 3
 };
 enum cudaTextureFilterMode TD_ANY_INT { cudaFilterModePoint = 0, cudaFilterModeLinear = 1 };
-enum cudaTextureReadMode TD_ANY_INT { cudaReadModeElementType = 0, cudaReadModeNormalizedFloat = 1 };
+enum cudaTextureReadMode TD_ANY_INT {
+  cudaReadModeElementType = 0,
+  cudaReadModeNormalizedFloat = 1
+};
 enum cudaSurfaceFormatMode TD_ANY_INT { cudaFormatModeForced = 0, cudaFormatModeAuto = 1 };
 enum cudaResourceType TD_ANY_INT {
   cudaResourceTypeArray = 0,
@@ -552,7 +555,10 @@ struct cudaMemAccessDesc {
   struct cudaMemLocation location;
   enum cudaMemAccessFlags flags;
 };
-enum cudaMemAllocationType TD_ANY_INT { cudaMemAllocationTypeInvalid = 0, cudaMemAllocationTypePinned = 1 };
+enum cudaMemAllocationType TD_ANY_INT {
+  cudaMemAllocationTypeInvalid = 0,
+  cudaMemAllocationTypePinned = 1
+};
 enum cudaMemAllocationHandleType TD_ANY_INT {
   cudaMemHandleTypeNone = 0,
   cudaMemHandleTypePosixFileDescriptor = 1,
