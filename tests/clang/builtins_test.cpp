@@ -190,6 +190,19 @@ TEST(Builtins, AtomicsThatCudaHasNotNameTheCure) {
     }
 }
 
+// As programs have them that were written before CUDA had the form, or for types that it has not.
+TEST(Builtins, AtomicsOfTheProgramsOwnComeFirst) {
+#define TD_NO_ATOMIC(name, type, cure)                                                        \
+  {                                                                                           \
+    const ClangReply reply =                                                                  \
+        compile("__device__ " #type " " #name "(" #type "* p, " #type                         \
+                " v) { return *p = v; }\nextern \"C\" __global__ void k(" #type "* p, " #type \
+                " v) { " #name "(p, v); }\n");                                                \
+    EXPECT_TRUE(reply.ok) << reply.log;                                                       \
+  }
+#include "device_builtins.def"
+}
+
 TEST(Builtins, EveryUnsupportedRowIsRefusedAtItsLine) {
   std::vector<std::pair<std::string, std::string>> rows;
 #define TD_UNSUPPORTED(name, what, test) rows.emplace_back(#name, #test);

@@ -103,9 +103,17 @@
   TD_SHUFFLE_32(float, name, lane_params, lane, mode, clamp)              \
   TD_SHUFFLE_64(double, name, lane_params, lane, mode, clamp)
 #define TD_ATOMIC(name, types, expression) TD_TYPES_##types(TD_ATOMIC_ONE, name, expression)
+template <bool>
+struct __td_when {};
+template <>
+struct __td_when<true> {
+  using type = int;
+};
 // "[treadle]" tells Messages where its own words begin.
-#define TD_NO_ATOMIC_ONE(name, T, cure) \
-  __TD_FN T name(T*, T)                 \
+// A template: a function of the program's own with this name and these types comes before it.
+#define TD_NO_ATOMIC_ONE(name, T, cure)                             \
+  template <class U, typename __td_when<__is_same(U, T)>::type = 0> \
+  __TD_FN T name(U*, T)                                             \
       __attribute__((unavailable("[treadle]" #name " has no form for " #T "* in CUDA; " cure)));
 #define TD_NO_ATOMIC(name, T, cure)       \
   TD_NO_ATOMIC_ONE(name, T, cure)         \
