@@ -7,8 +7,7 @@ import numpy as np
 
 from . import _treadle
 from ._creation import arange, zeros
-from ._functions import _own
-from ._indexing import _places
+from ._indexing import _array_like, _places
 
 __all__ = [
     "diag_indices", "diag_indices_from", "indices", "ix_", "mask_indices", "ravel_multi_index", "tril", "tril_indices",
@@ -56,7 +55,7 @@ def _triangle(shape, k):
 
 def tril(m, k=0):
     """The lower triangle of the last two axes, on and below the ``k``-th diagonal; the rest is zero."""
-    m = _own(m, "tril")
+    m = _array_like(m, "tril")
     if m.ndim == 0:
         raise ValueError("tril needs an array of at least one dimension")
     return _treadle.where(_triangle(m.shape, k), m, zeros((), m.dtype))
@@ -64,7 +63,7 @@ def tril(m, k=0):
 
 def triu(m, k=0):
     """The upper triangle of the last two axes, on and above the ``k``-th diagonal; the rest is zero."""
-    m = _own(m, "triu")
+    m = _array_like(m, "triu")
     if m.ndim == 0:
         raise ValueError("triu needs an array of at least one dimension")
     return _treadle.where(_triangle(m.shape, k - 1), zeros((), m.dtype), m)

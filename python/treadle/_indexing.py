@@ -350,9 +350,14 @@ def diagonal(a, offset=0, axis1=0, axis2=1):
     return _treadle._diagonal(_own(a, "diagonal"), offset, axis1, axis2, False)
 
 
+def _array_like(a, function):
+    """An array; lists and numbers, which are written out in the program, become one."""
+    return asarray(a) if isinstance(a, (list, tuple, int, float, complex)) else _own(a, function)
+
+
 def diag(v, k=0):
     """The ``k``-th diagonal of a matrix (a read-only view), or a matrix with the vector ``v`` on it."""
-    v = _own(v, "diag")
+    v = _array_like(v, "diag")
     if v.ndim == 2:
         return diagonal(v, k)
     if v.ndim != 1:
@@ -365,7 +370,7 @@ def diag(v, k=0):
 
 def diagflat(v, k=0):
     """A matrix with the flattened ``v`` on its ``k``-th diagonal."""
-    return diag(ravel(_own(v, "diagflat")), k)
+    return diag(ravel(_array_like(v, "diagflat")), k)
 
 
 def fill_diagonal(a, val, wrap=False):

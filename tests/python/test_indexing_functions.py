@@ -374,3 +374,17 @@ def test_scatter_takes_any_index():
     np.testing.assert_array_equal(td.asnumpy(x), host)
     with pytest.raises(IndexError, match="index 5"):
         x.scatter_add([5], 1)
+
+
+def test_matrices_written_out_in_the_program():
+    for made, expected in [
+        (td.diag([1, 2, 3], 1), np.diag([1, 2, 3], 1)),
+        (td.diag([[1, 2], [3, 4]]), np.diag([[1, 2], [3, 4]])),
+        (td.diagflat(3.5, 1), np.diagflat(3.5, 1)),
+        (td.tril([[1, 2], [3, 4]]), np.tril([[1, 2], [3, 4]])),
+        (td.triu(((1, 2), (3, 4)), 1), np.triu(((1, 2), (3, 4)), 1)),
+    ]:
+        np.testing.assert_array_equal(td.asnumpy(made), expected)
+        assert made.dtype == expected.dtype
+    with pytest.raises(TypeError, match="asarray"):
+        td.diag(np.arange(3))
