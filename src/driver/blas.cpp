@@ -1,7 +1,5 @@
 #include "driver/blas.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <climits>
 #include <map>
@@ -24,7 +22,7 @@ std::vector<std::string> library_names(int driver_version) {
   return names;
 }
 
-std::string fill(BlasApi& api, void* (*resolve)(void* context, const char* symbol), void* context) {
+std::string fill(BlasApi& api, Resolve resolve, void* context) {
   std::string missing;
 #define TD_BLAS_API(name, symbol, since, params)                                   \
   api.name = reinterpret_cast<decltype(BlasApi::name)>(resolve(context, #symbol)); \
@@ -33,36 +31,13 @@ std::string fill(BlasApi& api, void* (*resolve)(void* context, const char* symbo
   return missing;
 }
 
-BlasLibrary built_in(const Provider& provider) {
-  BlasLibrary blas;
-  blas.file = "(built in)";
-  auto resolve = [](void* from, const char* symbol) {
-    return static_cast<const Provider*>(from)->library_symbol(symbol);
-  };
-  std::string missing = fill(blas.api, resolve, const_cast<Provider*>(&provider));
-  if (!missing.empty())
-    blas.problem =
-        base::cat("this build has no matrix products for the software device (", missing,
-                  " is missing); install OpenBLAS's development package and build again");
-  return blas;
-}
-
-BlasLibrary opened(const Provider& provider) {
-  BlasLibrary blas;
-  std::vector<std::string> names = library_names(provider.driver_version);
-  Library library =
-      open_library(names, "libcublasLt.so",
-                   provider.driver_version >= 13000 ? "the wheel package nvidia-cublas"
-                                                    : "the wheel package nvidia-cublas-cu12");
-  blas.file = library.file;
-  blas.problem = library.problem;
-  if (!library) return blas;
-  std::string missing = fill(
-      blas.api, [](void* handle, const char* symbol) { return dlsym(handle, symbol); },
-      library.handle);
-  if (!missing.empty())
-    blas.problem = base::cat(library.file, " lacks ", missing, "; install cuBLAS 12 or newer");
-  return blas;
+LibraryFacts facts_of(const Provider& provider) {
+  return {library_names(provider.driver_version),
+          "libcublasLt.so",
+          "nvidia-cublas",
+          "matrix products",
+          "install OpenBLAS's development package and build again",
+          "cuBLAS 12 or newer"};
 }
 
 // ---- handles ----
@@ -277,15 +252,7 @@ GemmMatrix transposed(GemmMatrix x) {
 }  // namespace
 
 const BlasLibrary& blas_library(const Provider& provider) {
-  static std::mutex mutex;
-  static auto& libraries = *new std::map<const Provider*, BlasLibrary>;
-  std::lock_guard lock(mutex);
-  auto at = libraries.find(&provider);
-  if (at == libraries.end())
-    at = libraries
-             .emplace(&provider, provider.library_symbol ? built_in(provider) : opened(provider))
-             .first;
-  return at->second;
+  return math_library<BlasApi>(provider, facts_of, fill);
 }
 
 bool gemm_supports(const DeviceState& device, DType dtype) {

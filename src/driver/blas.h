@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/blas_abi.h"
-#include "driver/library_search.h"
+#include "driver/math_library.h"
 #include "driver/state.h"
 #include "treadle/dtype.h"
 
@@ -18,13 +18,7 @@ struct BlasApi {
 #include "blas_api.def"
 };
 
-struct BlasLibrary {
-  BlasApi api;
-  std::string file;     // the file really loaded; "(built in)" for the software device
-  std::string problem;  // why it cannot be used, with a cure; "" when it can
-  bool usable() const { return problem.empty(); }
-};
-
+using BlasLibrary = MathLibrary<BlasApi>;
 // The library for a provider's devices, opened once. Never throws.
 const BlasLibrary& blas_library(const Provider& provider);
 

@@ -1,7 +1,5 @@
 #include "driver/fft.h"
 
-#include <dlfcn.h>
-
 #include <list>
 #include <map>
 #include <optional>
@@ -23,7 +21,7 @@ std::vector<std::string> library_names(int driver_version) {
   return names;
 }
 
-std::string fill(FftApi& api, void* (*resolve)(void* context, const char* symbol), void* context) {
+std::string fill(FftApi& api, Resolve resolve, void* context) {
   std::string missing;
 #define TD_FFT_API(symbol, since, params)                                             \
   api.symbol = reinterpret_cast<decltype(FftApi::symbol)>(resolve(context, #symbol)); \
@@ -32,35 +30,13 @@ std::string fill(FftApi& api, void* (*resolve)(void* context, const char* symbol
   return missing;
 }
 
-FftLibrary built_in(const Provider& provider) {
-  FftLibrary library;
-  library.file = "(built in)";
-  auto resolve = [](void* from, const char* symbol) {
-    return static_cast<const Provider*>(from)->library_symbol(symbol);
-  };
-  std::string missing = fill(library.api, resolve, const_cast<Provider*>(&provider));
-  if (!missing.empty())
-    library.problem = base::cat("this build has no Fourier transforms for the software device (",
-                                missing, " is missing); build again with -DTREADLE_SOFTDEV=ON");
-  return library;
-}
-
-FftLibrary opened(const Provider& provider) {
-  FftLibrary library;
-  Library found =
-      open_library(library_names(provider.driver_version), "",
-                   provider.driver_version >= 13000 ? "the wheel package nvidia-cufft"
-                                                    : "the wheel package nvidia-cufft-cu12");
-  library.file = found.file;
-  library.problem = found.problem;
-  if (!found) return library;
-  std::string missing = fill(
-      library.api, [](void* handle, const char* symbol) { return dlsym(handle, symbol); },
-      found.handle);
-  if (!missing.empty())
-    library.problem =
-        base::cat(found.file, " lacks ", missing, "; install the cuFFT of CUDA 12 or newer");
-  return library;
+LibraryFacts facts_of(const Provider& provider) {
+  return {library_names(provider.driver_version),
+          "",
+          "nvidia-cufft",
+          "Fourier transforms",
+          "build again with -DTREADLE_SOFTDEV=ON",
+          "the cuFFT of CUDA 12 or newer"};
 }
 
 constexpr ResultRow kStatus[] = {
@@ -155,15 +131,7 @@ Plan& plan_for(const FftLibrary& library, Plans& kept, const FftLayout& layout) 
 }  // namespace
 
 const FftLibrary& fft_library(const Provider& provider) {
-  static std::mutex mutex;
-  static auto& libraries = *new std::map<const Provider*, FftLibrary>;
-  std::lock_guard lock(mutex);
-  auto found = libraries.find(&provider);
-  if (found == libraries.end())
-    found = libraries
-                .emplace(&provider, provider.library_symbol ? built_in(provider) : opened(provider))
-                .first;
-  return found->second;
+  return math_library<FftApi>(provider, facts_of, fill);
 }
 
 void fft(const StreamState& stream, const FftLayout& layout, bool inverse, CUdeviceptr in,

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/fft_abi.h"
-#include "driver/library_search.h"
+#include "driver/math_library.h"
 #include "driver/state.h"
 #include "treadle/dtype.h"
 
@@ -19,13 +19,7 @@ struct FftApi {
 #include "fft_api.def"
 };
 
-struct FftLibrary {
-  FftApi api;
-  std::string file;     // the file really loaded; "(built in)" for the software device
-  std::string problem;  // why it cannot be used, with a cure; "" when it can
-  bool usable() const { return problem.empty(); }
-};
-
+using FftLibrary = MathLibrary<FftApi>;
 // The library for a provider's devices, opened once. Never throws.
 const FftLibrary& fft_library(const Provider& provider);
 

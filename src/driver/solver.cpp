@@ -1,7 +1,5 @@
 #include "driver/solver.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <climits>
 #include <map>
@@ -25,8 +23,7 @@ std::vector<std::string> library_names(int driver_version) {
   return names;
 }
 
-std::string fill(SolverApi& api, void* (*resolve)(void* context, const char* symbol),
-                 void* context) {
+std::string fill(SolverApi& api, Resolve resolve, void* context) {
   std::string missing;
 #define TD_SOLVER_API(symbol, since, params)                                             \
   api.symbol = reinterpret_cast<decltype(SolverApi::symbol)>(resolve(context, #symbol)); \
@@ -35,37 +32,15 @@ std::string fill(SolverApi& api, void* (*resolve)(void* context, const char* sym
   return missing;
 }
 
-SolverLibrary built_in(const Provider& provider) {
-  SolverLibrary library;
-  library.file = "(built in)";
-  auto resolve = [](void* from, const char* symbol) {
-    return static_cast<const Provider*>(from)->library_symbol(symbol);
-  };
-  std::string missing = fill(library.api, resolve, const_cast<Provider*>(&provider));
-  if (!missing.empty())
-    library.problem = base::cat("this build has no linear algebra for the software device (",
-                                missing, " is missing); build again with -DTREADLE_SOFTDEV=ON");
-  return library;
-}
-
-SolverLibrary opened(const Provider& provider) {
-  SolverLibrary library;
+LibraryFacts facts_of(const Provider& provider) {
   // cuSOLVER needs cuBLAS by name: the one that is already open serves it.
-  blas_library(provider);
-  Library found =
-      open_library(library_names(provider.driver_version), "libcusparse.so",
-                   provider.driver_version >= 13000 ? "the wheel package nvidia-cusolver"
-                                                    : "the wheel package nvidia-cusolver-cu12");
-  library.file = found.file;
-  library.problem = found.problem;
-  if (!found) return library;
-  std::string missing = fill(
-      library.api, [](void* handle, const char* symbol) { return dlsym(handle, symbol); },
-      found.handle);
-  if (!missing.empty())
-    library.problem =
-        base::cat(found.file, " lacks ", missing, "; install the cuSOLVER of CUDA 12 or newer");
-  return library;
+  if (!provider.library_symbol) blas_library(provider);
+  return {library_names(provider.driver_version),
+          "libcusparse.so",
+          "nvidia-cusolver",
+          "linear algebra",
+          "build again with -DTREADLE_SOFTDEV=ON",
+          "the cuSOLVER of CUDA 12 or newer"};
 }
 
 // ---- handles ----
@@ -218,15 +193,7 @@ void make_q(Session& s, MakeQSize<T> size, MakeQ<T> make, std::int64_t m, std::i
 }  // namespace
 
 const SolverLibrary& solver_library(const Provider& provider) {
-  static std::mutex mutex;
-  static auto& libraries = *new std::map<const Provider*, SolverLibrary>;
-  std::lock_guard lock(mutex);
-  auto found = libraries.find(&provider);
-  if (found == libraries.end())
-    found = libraries
-                .emplace(&provider, provider.library_symbol ? built_in(provider) : opened(provider))
-                .first;
-  return found->second;
+  return math_library<SolverApi>(provider, facts_of, fill);
 }
 
 namespace solver {

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "base/solver_abi.h"
-#include "driver/library_search.h"
+#include "driver/math_library.h"
 #include "driver/state.h"
 #include "treadle/dtype.h"
 
@@ -24,13 +24,7 @@ struct SolverApi {
 #include "solver_api.def"
 };
 
-struct SolverLibrary {
-  SolverApi api;
-  std::string file;     // the file really loaded; "(built in)" for the software device
-  std::string problem;  // why it cannot be used, with a cure; "" when it can
-  bool usable() const { return problem.empty(); }
-};
-
+using SolverLibrary = MathLibrary<SolverApi>;
 // The library for a provider's devices, opened once. Never throws.
 const SolverLibrary& solver_library(const Provider& provider);
 
