@@ -41,51 +41,13 @@ def host_data(n):
     return x, x < 0.5, x < 0.01, places, bins, rows, x.reshape(-1, 64)
 
 
-def measured(xp, data, wait):
-    def waited(call):
-        def run():
-            result = call()
-            for part in result if isinstance(result, tuple) else (result,):
-                if hasattr(part, "flush"):
-                    part.flush()
-            wait()
-
-        return run
-
-    return {
-        name: common.median_seconds(waited(call), repeats=7, warm_up=2)
-        for name, call in work(xp, data).items()
-    }
-
-
-def peers(host, device):
-    """(name, times) of the libraries beside Treadle."""
-    if device.is_software:
-        yield "NumPy ", measured(np, host, lambda: None)
-        return
-    try:
-        import cupy
-
-        arrays = [cupy.asarray(a) for a in host]
-        yield "CuPy ", measured(cupy, arrays, cupy.cuda.Device().synchronize)
-    except ImportError:
-        pass
-    try:
-        import torch
-
-        arrays = [torch.from_numpy(a).cuda() for a in host]
-        yield "PyTorch ", measured(torch, arrays, torch.cuda.synchronize)
-    except ImportError:
-        pass
-
-
 def run(device):
     n = 1 << (24 if device.is_software else 28)
     host = host_data(n)
-    own = measured(td, [td.asarray(a) for a in host], cuda.synchronize)
+    own = common.row_seconds(work(td, [td.asarray(a) for a in host]), cuda.synchronize, 7, 2)
     scope = f"{n} float32 (a quarter of them counted or taken, rows: 1/4), median of 7, wall clock"
     rows = []
-    for library, times in [("", own), *peers(host, device)]:
+    for library, times in [("", own), *common.peer_seconds(work, host, device, 7, 2)]:
         for name, seconds in times.items():
             goal = GOALS.get(name) if not library and not device.is_software else None
             beside = {} if not library else {"times ours": seconds / own[name]}

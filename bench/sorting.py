@@ -50,50 +50,16 @@ def host_data(n):
     return x, few, x.reshape(-1, 1024), few.reshape(-1, 64), rng.permutation(keys)
 
 
-def measured(xp, data, wait):
-    def waited(call):
-        def run():
-            result = call()
-            for part in result if isinstance(result, tuple) else (result,):
-                if hasattr(part, "flush"):
-                    part.flush()
-            wait()
-
-        return run
-
-    return {
-        name: common.median_seconds(waited(call), repeats=5, warm_up=1)
-        for name, call in work(xp, data).items()
-    }
-
-
-def peers(host, device):
-    """(name, times) of the libraries beside Treadle."""
-    if device.is_software:
-        yield "NumPy ", measured(np, host, lambda: None)
-        return
-    try:
-        import cupy
-
-        arrays = [cupy.asarray(a) for a in host]
-        yield "CuPy ", measured(cupy, arrays, cupy.cuda.Device().synchronize)
-    except ImportError:
-        print("CuPy: SKIPPED(not installed)")
-    try:
-        import torch
-
-        arrays = [torch.asarray(a, device="cuda") for a in host]
-        yield "PyTorch ", measured(torch, arrays, torch.cuda.synchronize)
-    except ImportError:
-        print("PyTorch: SKIPPED(not installed)")
-
-
 def main():
     device = cuda.Device()
     n = 1 << (24 if device.is_software else 28)
     host = host_data(n)
-    own = measured(td, [td.asarray(a) for a in host], device.synchronize)
-    beside = list(peers(host, device))
+    own = common.row_seconds(work(td, [td.asarray(a) for a in host]), device.synchronize, 5, 1)
+    beside = list(
+        common.peer_seconds(
+            work, host, device, 5, 1, lambda name: print(f"{name}: SKIPPED(not installed)")
+        )
+    )
     print(f"{device.name}: {device.evidence}, {n} float32")
     for name, seconds in own.items():
         goal = GOALS.get(name) if not device.is_software else None

@@ -8,14 +8,10 @@ from numpy.linalg import LinAlgError
 from . import _functions as _f
 from . import _treadle
 from ._creation import zeros
-from ._treadle import ndarray
 
 
 def _real_or_complex(x, function):
-    if not isinstance(x, ndarray):
-        raise TypeError(
-            f"linalg.{function} takes treadle arrays, not {type(x).__name__}; use treadle.asarray(x) first"
-        )
+    _f._own(x, f"linalg.{function}")
     return x if x.dtype.kind in "fc" else x.astype(np.float64)
 
 

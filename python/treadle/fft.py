@@ -24,11 +24,7 @@ _OTHER_WAY = {None: "forward", "backward": "forward", "forward": "backward", "or
 
 
 def _own(a, function):
-    if isinstance(a, ndarray):
-        return a
-    raise TypeError(
-        f"fft.{function} takes treadle arrays, not {type(a).__name__}; use treadle.asarray(x) first"
-    )
+    return _f._own(a, f"fft.{function}")
 
 
 def _scaled(result, points, norm, inverse, out, dtype=None):

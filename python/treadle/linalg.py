@@ -33,11 +33,7 @@ SVDResult = namedtuple("SVDResult", "U S Vh")
 
 
 def _own(a, function):
-    if isinstance(a, ndarray):
-        return a
-    raise TypeError(
-        f"linalg.{function} takes treadle arrays, not {type(a).__name__}; use treadle.asarray(x) first"
-    )
+    return _f._own(a, f"linalg.{function}")
 
 
 def _matrices(a, function):
