@@ -444,25 +444,16 @@ def eigvalsh(a, UPLO="L"):
     return _treadle._linalg_eigh(_own(a, "eigvalsh"), _triangle(UPLO), False)[0]
 
 
-def _is_real(a, w):
-    return a.dtype.kind != "c" and bool(_treadle.all(_treadle.imag(w) == 0))
-
-
 def eig(a):
     """Eigenvalues (..., n) and right eigenvectors (..., n, n) as columns of general matrices.
 
-    Complex, unless ``a`` is real and so are all eigenvalues: finding that out waits for the device. On an NVIDIA GPU it
-    needs the cuSOLVER of CUDA 12.6 or newer.
+    Complex for every ``a``, as from NumPy 2.5 and CuPy. On an NVIDIA GPU it needs the cuSOLVER of CUDA 12.6 or newer.
     """
     _finite(_square(a, "eig"))
-    w, v = _treadle._linalg_eig(a, True)
-    if _is_real(a, w):
-        w, v = _treadle.real(w).copy(), _treadle.real(v).copy()
-    return EigResult(w, v)
+    return EigResult(*_treadle._linalg_eig(a, True))
 
 
 def eigvals(a):
     """The eigenvalues of ``eig`` alone."""
     _finite(_square(a, "eigvals"))
-    w = _treadle._linalg_eig(a, False)[0]
-    return _treadle.real(w).copy() if _is_real(a, w) else w
+    return _treadle._linalg_eig(a, False)[0]

@@ -80,7 +80,7 @@ std::string print_kernel(const Call& call) {
   text << print_head(call.types, call.operands, all) << "typedef "
        << (call.walk.wide ? "long long" : "int") << " td_index;\n"
        << marked("preamble" + where, options.preamble) << "extern \"C\" __global__ void "
-       << options.name << "(" << print_parameters(call.operands)
+       << entry_name(options.name) << "(" << print_parameters(call.operands)
        << "td_index _size, td_index _chunk";
   for (std::size_t d = 0; d < call.walk.dims.size(); ++d) text << ", td_index _d" << d;
   for (std::size_t w = 0; w < call.walked.size(); ++w)
@@ -208,7 +208,7 @@ void run(Call& call, int block_size) {
   Variant& variant = const_cast<ElementwiseState&>(k).variants.get(
       key_of(call), call.types.params, [&] { return print_kernel(call); },
       "kernel '" + k.options.name + "'", k.options.options);
-  CUfunction function = variant.function(device, k.options.name);
+  CUfunction function = variant.function(device, entry_name(k.options.name));
   auto [blocks, chunk] = deal_out(*device, call, block_size);
   bool wide = call.walk.wide;
   fuse::Arguments arguments;

@@ -156,7 +156,7 @@ class Printer {
         call_.column ? cat("(int)threadIdx.x % ", per) : cat("(int)threadIdx.x / ", lanes);
     std::string lane =
         call_.column ? cat("(int)threadIdx.x / ", per) : cat("(int)threadIdx.x % ", lanes);
-    head(k_.options.name);
+    head(entry_name(k_.options.name));
     shared();
     out_ << "  const int _slot = " << slot << ", _lane = " << lane << ";\n  (void)_lane;\n"
          << "  const long long _groups = ((long long)_outputs + " << per - 1 << ") / " << per
@@ -227,7 +227,7 @@ class Printer {
   }
 
   void finish_kernel() {
-    head(k_.options.name + "_finish");
+    head(entry_name(k_.options.name + "_finish"));
     out_ << "  __shared__ alignas(16) char _bytes[256 * sizeof(_type_reduce)];\n"
             "  _type_reduce* _shared = reinterpret_cast<_type_reduce*>(_bytes);\n"
             "  const int _lane = (int)threadIdx.x;\n"
@@ -413,7 +413,7 @@ void run(Call& call) {
   Variant& variant = const_cast<ReductionState&>(k).variants.get(
       key_of(call), call.types.params, [&] { return Printer(call).text(); },
       "kernel '" + k.options.name + "'", k.options.options);
-  CUfunction function = variant.function(device, k.options.name);
+  CUfunction function = variant.function(device, entry_name(k.options.name));
   CUstream stream = driver::current_stream(device)->handle();
   std::int64_t outputs = call.kept.count;
   std::optional<driver::Memory> part;
@@ -441,7 +441,7 @@ void run(Call& call) {
          fuse::kBlock, arguments, stream);
   if (call.splits == 1) return;
   std::string finish = k.options.name + "_finish";
-  launch(*device, variant.function(device, finish), finish,
+  launch(*device, variant.function(device, entry_name(finish)), finish,
          std::min(outputs, 8 * fuse::resident_blocks(*device)), fuse::kBlock, arguments, stream);
 }
 

@@ -51,6 +51,10 @@ class Variants {
   std::map<std::string, Row> rows_;
 };
 
+// The kernel's name inside its text: CUDA's own headers declare functions such as `norm`, which a
+// kernel of that name would overload.
+inline std::string entry_name(const std::string& kernel) { return "td_user_" + kernel; }
+
 void launch(driver::DeviceState& device, CUfunction function, const std::string& name,
             std::int64_t blocks, unsigned threads, fuse::Arguments& arguments, CUstream stream);
 

@@ -81,6 +81,13 @@ def software(device):
     return device.is_software
 
 
+@pytest.fixture(scope="session")
+def software_built():
+    """For tests that start processes on the software device, whatever device this run is about."""
+    if not any(device.is_software for device in cuda.devices()):
+        pytest.skip("this build has no software device")
+
+
 @pytest.fixture
 def python():
     """Runs Python code in a fresh process on the same device; returns the finished process."""

@@ -46,7 +46,7 @@ def test_dlpack_of_the_host(software):
         x.__dlpack__(stream=1)
 
 
-def test_other_devices(python):
+def test_other_devices(software_built, python):
     done = python(
         "import treadle as td\n"
         "x = td.arange(4)\n"

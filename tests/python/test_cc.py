@@ -10,12 +10,7 @@ import pytest
 PROGRAMS = Path(__file__).parents[1] / "programs"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def compiler():
-    import treadle as td
-
-    if not any(device.is_software for device in td.cuda.devices()):
-        pytest.skip("this build has no software device")
+pytestmark = pytest.mark.usefixtures("software_built")
 
 
 @pytest.fixture

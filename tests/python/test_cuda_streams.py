@@ -351,7 +351,7 @@ def test_stream_by_the_protocol():
         cuda.Stream.from_external(object())
 
 
-def test_devices_have_an_order(python):
+def test_devices_have_an_order(software_built, python):
     done = python(
         "from treadle import cuda\nfrom treadle.cuda.device import Device\n"
         "a, b = Device(0), Device(1)\nprint(a < b, b > a, a <= a, a >= b, cuda.runtime.getDeviceCount())",

@@ -39,7 +39,8 @@ def kernel(state, draw, dtype, before):
     names = {"uint32": "unsigned", "uint64": "unsigned long long", "float32": "float"}
     macros = {"STATE": state, "DRAW": draw, "T": names.get(dtype, "double"), "BEFORE": before}
     text = "".join(f"#define {name} {value}\n" for name, value in macros.items())
-    return td.RawKernel(text + DRAWS, "draws")
+    # After NVIDIA's header, whose own parameters have such names.
+    return td.RawKernel(DRAWS.replace("h>\n", "h>\n" + text, 1), "draws")
 
 
 def draws(state, n, seed, first=0, offset=0, *, draw="curand(&state)", dtype=np.uint32, threads=1,
