@@ -38,48 +38,6 @@ def median_seconds(work, repeats=5, warm_up=1):
     return statistics.median(times)
 
 
-def row_seconds(calls, wait, repeats, warm_up):
-    """Median wall clock of each of the named ``calls`` to the end of its work on the device."""
-
-    def waited(call):
-        def run():
-            result = call()
-            for part in result if isinstance(result, tuple) else (result,):
-                if hasattr(part, "flush"):
-                    part.flush()
-            wait()
-
-        return run
-
-    return {name: median_seconds(waited(call), repeats, warm_up) for name, call in calls.items()}
-
-
-def peer_seconds(work, host, device, repeats, warm_up, absent=lambda name: None):
-    """(name, times) of the libraries beside Treadle: NumPy beside the software device, else CuPy and PyTorch.
-
-    ``work`` gives the named calls of a module and its arrays; ``absent`` hears of a library that is not installed.
-    """
-    import numpy as np
-
-    if device.is_software:
-        yield "NumPy ", row_seconds(work(np, host), lambda: None, repeats, warm_up)
-        return
-    try:
-        import cupy
-
-        calls = work(cupy, [cupy.asarray(a) for a in host])
-        yield "CuPy ", row_seconds(calls, cupy.cuda.Device().synchronize, repeats, warm_up)
-    except ImportError:
-        absent("CuPy")
-    try:
-        import torch
-
-        calls = work(torch, [torch.asarray(a, device="cuda") for a in host])
-        yield "PyTorch ", row_seconds(calls, torch.cuda.synchronize, repeats, warm_up)
-    except ImportError:
-        absent("PyTorch")
-
-
 def per_call_seconds(work, calls, rounds=5, wait=lambda: None):
     """Best of some rounds of many calls: the time of one call, without waiting for the device inside a round."""
     for _ in range(min(calls, 200)):
@@ -164,9 +122,15 @@ def machine():
     }
 
 
+def note(text):
+    """A remark that is no record."""
+    print(text, file=sys.stderr, flush=True)
+
+
 def show(rows):
     """An aligned table of records."""
-    names = ["what", "value", "unit", "goal", "met", "device", "scope"]
+    names = ["what", "value", "unit", "GB/s", "times ours", "goal", "met", "device", "scope"]
+    names = [name for name in names if any(name in row for row in rows)]
     cells = [names] + [[_text(row.get(name, "")) for name in names] for row in rows]
     widths = [max(len(line[i]) for line in cells) for i in range(len(names))]
     for line in cells:

@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import common
 
-PROGRAMS = ("start", "launch", "arrays", "indexing", "software")
+PROGRAMS = ("start", "launch", "arrays", "indexing", "sorting", "products", "software")
 
 
 def main():

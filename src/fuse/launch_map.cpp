@@ -315,21 +315,21 @@ class MapPrinter {
          << ") * tiles;\n"
          << "  for (td_index t = blockIdx.x; t < total; t += gridDim.x) {\n"
          << "    const td_index plane = t / tiles, tile = t - plane * tiles;\n"
-         << "    const td_index r0 = tile / across * 32, c0 = tile % across * 32;\n";
+         << "    const td_index top = tile / across * 32, left = tile % across * 32;\n";
     split_plane(last);
     for (std::size_t k = 0; k < leaves() + stores(); ++k)
       if (!constant(k))
         out_ << "    " << (k < leaves() ? "const " : "") << type(k) << "* p" << k << " = "
              << operand_name(program_, k) << " + (" << plane_offset(k, last) << ");\n";
     out_ << "#pragma unroll\n    for (int j = 0; j < 32; j += 8) {\n"
-         << "      const td_index r = r0 + lane, c = c0 + group + j;\n      if (r < " << height
+         << "      const td_index r = top + lane, c = left + group + j;\n      if (r < " << height
          << " && c < " << width << ") {\n";
     for (std::size_t k = 0; k < leaves(); ++k)
       if (plan_.turned[k])
         out_ << "        tile" << k << "[group + j][lane] = p" << k << "[" << place(k) << "];\n";
     out_ << "      }\n    }\n    __syncthreads();\n#pragma unroll\n    for (int j = 0; j < 32; j "
             "+= 8) {\n"
-         << "      const td_index r = r0 + group + j, c = c0 + lane;\n      if (r < " << height
+         << "      const td_index r = top + group + j, c = left + lane;\n      if (r < " << height
          << " && c < " << width << ") {\n";
     for (std::size_t k = 0; k < leaves(); ++k) {
       if (constant(k)) continue;

@@ -1,5 +1,7 @@
 """Views, aliasing, in-place work and laziness against NumPy: fixed cases, and random programs."""
 
+import itertools
+
 import numpy as np
 import pytest
 import treadle as td
@@ -175,6 +177,14 @@ def test_transposed_copy():
         x = np.random.default_rng(1).random(shape)
         same(td.asarray(x).T.copy("C"), x.T)
         same(td.asarray(x).T + 1, x.T + 1)
+
+
+@pytest.mark.parametrize("axes", list(itertools.permutations(range(4)))[1:])
+def test_copies_of_permuted_axes(axes):
+    x = np.arange(3 * 34 * 40 * 65, dtype=np.int32).reshape(3, 34, 40, 65)
+    for y in (x, x[1], x[:, 2:, ::2]):
+        order = axes if y.ndim == 4 else [axis for axis in axes if axis < 3]
+        same(td.asarray(y).transpose(order).copy("C"), y.transpose(order))
 
 
 # ---- random programs ----
