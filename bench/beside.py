@@ -124,8 +124,9 @@ def row_seconds(library, calls):
 def measure(program, device, arrays, calls, facts, scope):
     """Records of a program: one for each row of each library.
 
-    ``calls(xp, arrays)`` gives the rows. ``facts[name]`` is (bytes moved at least, goal): the goal of Treadle's time on
-    a GPU is ("ms", number), ("copy", share of the speed of row "copy"), ("peer", share of the best peer's speed) or None.
+    ``calls(xp, arrays)`` gives the rows. ``facts[name]`` is (bytes moved at least, goal): the goal of Treadle's
+    time on a GPU is ("ms", number), ("copy", share of the speed of row "copy"), ("peer", share of the best peer's
+    speed) or None.
     """
     times = {}
     for library in (treadle(), *peers(device)):
