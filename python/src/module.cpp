@@ -39,4 +39,5 @@ NB_MODULE(_treadle, m) {
   bind_views(m);
   bind_runtime(m);
   bind_graph(m);
+  bind_fusion(m);
 }

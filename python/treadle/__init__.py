@@ -22,6 +22,7 @@ from ._array_api import *  # noqa: E402
 from ._creation import *  # noqa: E402
 from ._einsum import *  # noqa: E402
 from ._elementwise import *  # noqa: E402
+from ._explain import *  # noqa: E402
 from ._files import *  # noqa: E402
 from ._functions import *  # noqa: E402
 from ._histograms import *  # noqa: E402

@@ -1,17 +1,64 @@
-"""What the environment asks of Treadle, and what this process uses."""
+"""Settings of this process, what the environment asks of Treadle, and facts for bug reports.
+
+``fusion`` (True): whether operations on arrays wait and are fused. ``treadle.config.fusion = False`` switches
+it off for the process, ``with treadle.config.set(fusion=False):`` for a block, ``TREADLE_FUSION=0`` from the start:
+every operation is then launched by itself, at once. Values are the same either way, but for the rounding of
+reductions whose kernel has another shape.
+"""
 
 import os
+import sys
+import types
 
 from . import _libraries, _treadle
+
+
+class _Module(types.ModuleType):
+    @property
+    def fusion(self):
+        return _treadle._fusion()
+
+    @fusion.setter
+    def fusion(self, on):
+        _treadle._set_fusion(bool(on))
+
+
+sys.modules[__name__].__class__ = _Module
+_SETTINGS = ("fusion",)
+
+
+class set:
+    """Changes settings at once; as a context manager, until the end of the block.
+
+    >>> with treadle.config.set(fusion=False):
+    ...     y = x + 1  # launched here
+    """
+
+    def __init__(self, **settings):
+        unknown = [name for name in settings if name not in _SETTINGS]
+        if unknown:
+            raise TypeError(f"no setting {unknown[0]!r}; there are: {', '.join(_SETTINGS)}")
+        module = sys.modules[__name__]
+        self._before = {name: getattr(module, name) for name in settings}
+        for name, value in settings.items():
+            setattr(module, name, value)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for name, value in self._before.items():
+            setattr(sys.modules[__name__], name, value)
 
 
 def show():
     """A dictionary of settings and facts, for bug reports."""
     names = ("TREADLE_DEVICE", "TREADLE_CACHE_DIR", "TREADLE_LIBCUDA", "TREADLE_LIBRARY_PATH", "TREADLE_CC",
-             "TREADLE_SOFT_DEVICES", "CUDA_PATH", "CUDA_VISIBLE_DEVICES")  # fmt: skip
+             "TREADLE_FUSION", "TREADLE_SOFT_DEVICES", "CUDA_PATH", "CUDA_VISIBLE_DEVICES")  # fmt: skip
     return {
         "version": _treadle.__version__,
         "extension": _treadle.__file__,
+        "fusion": _treadle._fusion(),
         "environment": {name: os.environ[name] for name in names if name in os.environ},
         "library folders": _libraries.wheel_folders(),
     }

@@ -2,9 +2,14 @@
 
 #include "array/allocator.h"
 
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <string_view>
 #include <unordered_map>
 
 #include "base/text.h"
+#include "treadle/fusion.h"
 
 namespace td::array {
 namespace {
@@ -160,7 +165,15 @@ void record(const std::shared_ptr<driver::DeviceState>& device, std::shared_ptr<
     storage->writer = node.get();
   }
   queue.nodes.push_back(std::move(node));
-  if (queue.nodes.size() >= kLongQueue) flush_queue(*device, queue);
+  if (queue.nodes.size() >= kLongQueue || !fusion()) flush_queue(*device, queue);
+}
+
+std::vector<PlannedKernel> explain_pending(driver::DeviceState& device,
+                                           const std::vector<const Storage*>& wanted) {
+  Queue& queue = queue_of(device);
+  std::lock_guard lock(queue.mutex);
+  return queue.nodes.empty() ? std::vector<PlannedKernel>{}
+                             : fuse::explain_nodes(device, queue.nodes, wanted);
 }
 
 void flush(driver::DeviceState& device) {
@@ -170,3 +183,38 @@ void flush(driver::DeviceState& device) {
 }
 
 }  // namespace td::array
+
+namespace td {
+namespace {
+
+std::atomic<bool>& fusion_flag() {
+  static std::atomic<bool> flag = [] {
+    const char* text = std::getenv("TREADLE_FUSION");
+    return !(text && (std::string_view(text) == "0" || std::string_view(text) == "off"));
+  }();
+  return flag;
+}
+
+}  // namespace
+
+bool fusion() { return fusion_flag().load(std::memory_order_relaxed); }
+void set_fusion(bool on) { fusion_flag().store(on, std::memory_order_relaxed); }
+
+std::vector<PlannedKernel> explain(std::span<const Array> arrays) {
+  std::vector<PlannedKernel> kernels;
+  std::vector<driver::DeviceState*> devices;
+  std::vector<const array::Storage*> wanted;
+  for (const Array& a : arrays) {
+    const auto& storage = array::view_of(a).storage;
+    wanted.push_back(storage.get());
+    driver::DeviceState* device = storage->device().get();
+    if (std::find(devices.begin(), devices.end(), device) == devices.end())
+      devices.push_back(device);
+  }
+  for (driver::DeviceState* device : devices)
+    for (PlannedKernel& kernel : array::explain_pending(*device, wanted))
+      kernels.push_back(std::move(kernel));
+  return kernels;
+}
+
+}  // namespace td

@@ -13,6 +13,10 @@
 
 #include "array/impl.h"
 
+namespace td {
+struct PlannedKernel;  // treadle/fusion.h
+}
+
 namespace td::array {
 
 struct Input {
@@ -67,6 +71,11 @@ namespace td::fuse {
 // Implemented by src/fuse. Launches `nodes` (program order) on `stream`.
 void launch_nodes(driver::DeviceState& device, CUstream stream,
                   std::vector<std::shared_ptr<array::Node>>& nodes);
+
+// What launch_nodes would launch; `wanted` marks the kernels that these storages need.
+std::vector<PlannedKernel> explain_nodes(driver::DeviceState& device,
+                                         std::vector<std::shared_ptr<array::Node>> nodes,
+                                         const std::vector<const array::Storage*>& wanted);
 
 // Sequences into a contiguous 1-D array, rounded as NumPy's arange and linspace round them. `last`
 // replaces the last sample of a linspace unless it is NaN. Floating dtypes take start and step, the

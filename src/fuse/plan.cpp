@@ -6,6 +6,8 @@
 // same element at the same index.
 #include <algorithm>
 
+#include "base/text.h"
+#include "fuse/describe.h"
 #include "fuse/program.h"
 
 namespace td::fuse {
@@ -26,32 +28,82 @@ struct Group {
   Shape shape;
   std::vector<int> nodes;
   std::size_t operands = 0;
+  std::string cut;  // why the first node did not join an earlier group
 };
 
 class Planner {
  public:
-  Planner(driver::DeviceState& device, CUstream stream, std::vector<std::shared_ptr<Node>>& nodes)
-      : device_(device), stream_(stream), nodes_(nodes), facts_(nodes.size()) {}
+  Planner(driver::DeviceState& device, std::vector<std::shared_ptr<Node>>& nodes)
+      : device_(device), nodes_(nodes), facts_(nodes.size()) {}
 
-  void run() {
-    find_needed();
-    if (nodes_.size() == 1) {
-      run_single();
-      return;
+  void run(CUstream stream) {
+    plan();
+    const bool log = logging();
+    for (Group& group : groups_) {
+      Program program = build(group, true);
+      if (log) log_kernel(described(program, group));
+      if (program.reduces)
+        launch_reduce(device_, stream, program);
+      else
+        launch_map(device_, stream, program);
+      for (int i : group.nodes) nodes_[i]->launched = true;
     }
-    find_homes();
-    for (std::size_t i = 0; i < nodes_.size(); ++i) enter(static_cast<int>(i));
-    for (Storage* storage : touched_) storage->slot = -1;
-    for (Group& group : groups_) launch(group);
+  }
+
+  // What `run` would launch. The nodes stay as they are.
+  std::vector<PlannedKernel> explain(const std::vector<const Storage*>& wanted) {
+    plan();
+    std::vector<bool> groups = wanted_groups(wanted);
+    std::vector<PlannedKernel> kernels;
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      Program program = build(groups_[g], false);
+      if (!program.reduces && program.stores.empty()) continue;
+      kernels.push_back(described(program, groups_[g]));
+      kernels.back().wanted = groups[g];
+    }
+    return kernels;
   }
 
  private:
-  // The common case of a value that is asked for at once: nothing to group and no order to keep.
-  void run_single() {
-    if (!facts_[0].needed) return;
-    facts_[0].group = 0;
-    Group group{nodes_[0]->kind == Node::Kind::reduce, nodes_[0]->shape, {0}, 0};
-    launch(group);
+  void plan() {
+    find_needed();
+    if (nodes_.size() == 1) {
+      // The common case of a value that is asked for at once: nothing to group and no order.
+      if (!facts_[0].needed) return;
+      facts_[0].group = 0;
+      groups_.push_back({nodes_[0]->kind == Node::Kind::reduce, nodes_[0]->shape, {0}, 0, ""});
+    } else {
+      find_homes();
+      for (std::size_t i = 0; i < nodes_.size(); ++i) enter(static_cast<int>(i));
+      for (Storage* storage : touched_) storage->slot = -1;
+    }
+    keep_what_crosses_groups();
+  }
+
+  static PlannedKernel described(const Program& program, const Group& group) {
+    PlannedKernel kernel = describe(program);
+    kernel.cut = group.cut;
+    return kernel;
+  }
+
+  // The groups that the values of these storages come from.
+  std::vector<bool> wanted_groups(const std::vector<const Storage*>& wanted) {
+    std::vector<bool> nodes(nodes_.size()), groups(groups_.size());
+    for (int i = static_cast<int>(nodes_.size()); i-- > 0;) {
+      const Storage* mine = facts_[i].storage.get();
+      if (facts_[i].group < 0) continue;
+      nodes[i] =
+          nodes[i] || (mine && std::find(wanted.begin(), wanted.end(), mine) != wanted.end());
+      if (!nodes[i]) continue;
+      groups[facts_[i].group] = true;
+      for_each_input_node(i, [&](int p) { nodes[p] = true; });
+      for (int k = 0; k < nodes_[i]->arity; ++k)
+        for (int p = 0; p < i; ++p)
+          if (nodes_[i]->inputs[k].kind == Input::Kind::leaf &&
+              facts_[p].storage == nodes_[i]->inputs[k].view.storage)
+            nodes[p] = true;
+    }
+    return groups;
   }
 
   struct Facts {
@@ -158,24 +210,30 @@ class Planner {
   int earliest(int i) {
     Node& node = *nodes_[i];
     int first = 0;
-    auto after = [&](int other, bool may_share) {
+    cut_.clear();
+    auto after = [&](int other, bool may_share, const char* why) {
       if (facts_[other].group < 0) {
         if (!facts_[other].needed) return;
         facts_[other].home = -1;  // its reduction would come too late
+        std::string kept = std::move(cut_);
         place(other);
+        cut_ = std::move(kept);
       }
-      first = std::max(first, facts_[other].group + (may_share ? 0 : 1));
+      int least = facts_[other].group + (may_share ? 0 : 1);
+      if (least > first && !may_share) cut_ = why;
+      first = std::max(first, least);
     };
     for (int k = 0; k < node.arity; ++k) {
       const Input& input = node.inputs[k];
       if (input.kind == Input::Kind::node) {
         int p = index_of(input.node.get());
-        after(p, nodes_[p]->kind != Node::Kind::reduce && nodes_[p]->shape == node.shape);
+        after(p, nodes_[p]->kind != Node::Kind::reduce && nodes_[p]->shape == node.shape,
+              "needs the result of a reduction");
       } else if (input.kind == Input::Kind::leaf) {
         for (std::size_t a = 0; a < accesses(input.view.storage.get()).size(); ++a) {
           Access access = accesses(input.view.storage.get())[a];
           if (access.node < i && access.write && overlap(*access.view, input.view))
-            after(access.node, false);
+            after(access.node, false, "reads memory that an earlier kernel writes");
         }
       }
     }
@@ -183,7 +241,8 @@ class Planner {
       for (std::size_t a = 0; a < accesses(node.out.storage.get()).size(); ++a) {
         Access access = accesses(node.out.storage.get())[a];
         if (access.node < i && overlap(*access.view, node.out))
-          after(access.node, same_places(*access.view, node.out));
+          after(access.node, same_places(*access.view, node.out),
+                "writes memory that an earlier kernel reads or writes at other indices");
       }
     }
     return first;
@@ -192,19 +251,35 @@ class Planner {
   void place(int i) {
     if (facts_[i].group >= 0) return;
     Node& node = *nodes_[i];
-    for (int g = earliest(i); g < static_cast<int>(groups_.size()); ++g) {
+    int first = earliest(i);
+    std::string cut = std::move(cut_);
+    for (int g = first; g < static_cast<int>(groups_.size()); ++g) {
       Group& group = groups_[g];
       std::size_t operands = operand_count(i, g);
-      if (group.reduces || group.shape != node.shape || group.operands + operands > kMaxOperands ||
-          group.nodes.size() >= kMaxSteps)
+      std::string refusal = refuse(group, node, operands);
+      if (!refusal.empty()) {
+        cut = std::move(refusal);
         continue;
+      }
       group.nodes.push_back(i);
       group.operands += operands;
       facts_[i].group = g;
       return;
     }
     facts_[i].group = static_cast<int>(groups_.size());
-    groups_.push_back({false, node.shape, {i}, operand_count(i, facts_[i].group)});
+    groups_.push_back({false, node.shape, {i}, operand_count(i, facts_[i].group), std::move(cut)});
+  }
+
+  // Why a node may not join a group that comes late enough; "" when it may.
+  static std::string refuse(const Group& group, const Node& node, std::size_t operands) {
+    if (group.reduces) return "an earlier kernel is a reduction";
+    if (group.shape != node.shape)
+      return base::cat("another shape than ", base::tuple_text(group.shape));
+    if (group.operands + operands > kMaxOperands)
+      return base::cat("size limit: ", kMaxOperands, " operands a kernel");
+    if (group.nodes.size() >= kMaxSteps)
+      return base::cat("size limit: ", kMaxSteps, " operations a kernel");
+    return "";
   }
 
   // Kernel operands that node `i` adds to group `g`.
@@ -219,7 +294,7 @@ class Planner {
   }
 
   void place_reduction(int i) {
-    Group group{true, nodes_[i]->shape, {}, 1};
+    Group group{true, nodes_[i]->shape, {}, 1, groups_.empty() ? "" : "a reduction"};
     for (int p = 0; p <= i; ++p) {
       if (facts_[p].home != i || !facts_[p].needed || facts_[p].group >= 0) continue;
       for (int k = 0; k < nodes_[p]->arity; ++k)
@@ -253,13 +328,14 @@ class Planner {
     return {Value::Kind::leaf, static_cast<std::uint8_t>(program.leaves.size() - 1)};
   }
 
-  // Takes the view out of the input: a node is turned into a step once.
-  Value operand(Program& program, int group, Input& input) {
+  // `take`: the view may be taken out of the input.
+  Value operand(Program& program, int group, Input& input, bool take) {
     if (input.kind == Input::Kind::scalar) {
       program.scalars.push_back({input.scalar, input.loop});
       return {Value::Kind::scalar, static_cast<std::uint8_t>(program.scalars.size() - 1)};
     }
-    if (input.kind == Input::Kind::leaf) return leaf(program, std::move(input.view));
+    if (input.kind == Input::Kind::leaf)
+      return leaf(program, take ? std::move(input.view) : input.view);
     int p = index_of(input.node.get());
     if (facts_[p].group == group)
       return {Value::Kind::step, static_cast<std::uint8_t>(facts_[p].step)};
@@ -283,7 +359,6 @@ class Planner {
         facts_[p].storage = std::make_shared<Storage>(device_.shared_from_this(), bytes, nullptr);
       });
     }
-    crossing_done_ = true;
   }
 
   void add_store(Program& program, int i) {
@@ -297,11 +372,11 @@ class Planner {
     program.stores.push_back({static_cast<std::uint8_t>(facts_[i].step), std::move(view)});
   }
 
-  void launch(Group& group) {
-    if (!crossing_done_) keep_what_crosses_groups();
+  // `take`: the group is launched now, so its nodes' views may move into the program.
+  Program build(Group& group, bool take) {
     std::sort(group.nodes.begin(), group.nodes.end());
     Program program;
-    program.shape = std::move(group.shape);
+    program.shape = group.shape;
     program.leaves.reserve(4);
     for (int i : group.nodes) {
       Node& node = *nodes_[i];
@@ -309,7 +384,7 @@ class Planner {
         program.reduces = true;
         program.reduction = node.reduction;
         program.reduced = node.reduced;
-        program.root = operand(program, facts_[i].group, node.inputs[0]);
+        program.root = operand(program, facts_[i].group, node.inputs[0], take);
         program.input = node.inputs[0].loop;
         program.output = node.result;
         program.out = kept_view(i);
@@ -320,7 +395,7 @@ class Planner {
       step.op = node.op;
       step.arity = static_cast<std::uint8_t>(node.arity);
       for (int k = 0; k < node.arity; ++k) {
-        step.args[k] = operand(program, facts_[i].group, node.inputs[k]);
+        step.args[k] = operand(program, facts_[i].group, node.inputs[k], take);
         step.loops[k] = node.inputs[k].loop;
       }
       step.result = node.result;
@@ -329,21 +404,16 @@ class Planner {
       program.steps.push_back(step);
       if (!group.reduces) add_store(program, i);
     }
-    if (program.reduces)
-      launch_reduce(device_, stream_, program);
-    else
-      launch_map(device_, stream_, program);
-    for (int i : group.nodes) nodes_[i]->launched = true;
+    return program;
   }
 
   driver::DeviceState& device_;
-  CUstream stream_;
   std::vector<std::shared_ptr<Node>>& nodes_;
   std::vector<Facts> facts_;
   std::vector<Group> groups_;
   std::vector<std::vector<Access>> table_;
   std::vector<Storage*> touched_;
-  bool crossing_done_ = false;
+  std::string cut_;  // what `earliest` found
 };
 
 }  // namespace
@@ -351,7 +421,13 @@ class Planner {
 void launch_nodes(driver::DeviceState& device, CUstream stream,
                   std::vector<std::shared_ptr<Node>>& nodes) {
   device.make_current();
-  Planner(device, stream, nodes).run();
+  Planner(device, nodes).run(stream);
+}
+
+std::vector<PlannedKernel> explain_nodes(driver::DeviceState& device,
+                                         std::vector<std::shared_ptr<Node>> nodes,
+                                         const std::vector<const Storage*>& wanted) {
+  return Planner(device, nodes).explain(wanted);
 }
 
 }  // namespace td::fuse

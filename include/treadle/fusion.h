@@ -1,0 +1,42 @@
+// Lazy fusion from outside: switching it off, asking what would be launched, and a log of what was.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "treadle/array.h"
+
+namespace [[gnu::visibility("default")]] td {
+
+// Off: every operation on arrays is launched by itself, at once. For the whole process; the
+// environment variable TREADLE_FUSION=0 sets it at the start.
+bool fusion();
+void set_fusion(bool on);
+
+// One kernel of generated code as it is planned. Bytes are those of distinct elements, so an
+// operand that is broadcast counts once; what a kernel reads again while it is in a cache does not
+// count.
+struct PlannedKernel {
+  std::string kind;                     // "element-wise", "reduction"
+  Shape shape;                          // what is iterated over
+  std::vector<std::string> operations;  // names, in the order of computation
+  int reads = 0, writes = 0;            // operands in memory
+  std::uint64_t bytes_read = 0, bytes_written = 0;
+  std::string cut;      // why this is not part of an earlier kernel; "" for the first
+  bool wanted = false;  // one of the asked arrays needs it
+};
+
+// The kernels that a flush would launch now on the device of the arrays, in order. Computes nothing
+// and launches nothing. An array whose value is in memory adds none.
+std::vector<PlannedKernel> explain(std::span<const Array> arrays);
+
+// While the log is on, every flush appends the kernels that it launches.
+void log_kernels(bool on);
+// What was logged since the last call.
+std::vector<PlannedKernel> take_logged_kernels();
+// Generated kernels that this process has launched.
+int generated_launches();
+
+}  // namespace td
