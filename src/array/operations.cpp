@@ -229,6 +229,9 @@ Axes reduced_axes(const ReductionInfo& row, const std::optional<Axes>& axes, int
   bool positional = row.takes_one_axis();
   if (positional && axes->size() != 1)
     throw TypeError(base::cat(row.name, "() takes one axis, or none for the flattened array"));
+  // As NumPy's ufuncs: the one number is its own axis; mean is no ufunc.
+  bool own_axis = axes->size() == 1 && (axes->front() == 0 || axes->front() == -1);
+  if (ndim == 0 && own_axis && row.reduction != Reduction::mean) return {};
   return array::normalize_axes(*axes, ndim);
 }
 

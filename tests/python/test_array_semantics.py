@@ -92,6 +92,18 @@ def test_reshape_of_empty():
         td.zeros((0,)).reshape((-1, 0))
 
 
+def test_reductions_of_an_array_without_dimensions_along_its_own_axis():
+    x = np.array(-3)
+    a = td.asarray(x)
+    for axis in (0, -1):
+        for name in ("sum", "prod", "max", "min", "any", "all", "argmax", "count_nonzero"):
+            got, want = getattr(td, name)(a, axis=axis), getattr(np, name)(x, axis=axis)
+            assert got.shape == () and td.asnumpy(got) == want
+    for function, axis in ((td.sum, 1), (td.max, -2), (td.mean, 0)):
+        with pytest.raises(np.exceptions.AxisError):
+            function(a, axis=axis)
+
+
 def test_broadcast_view_is_read_only():
     b = td.broadcast_to(td.ones(1, np.float32), (3,))
     with pytest.raises(ValueError, match="read-only"):
