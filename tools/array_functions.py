@@ -4,7 +4,7 @@
     PYTHONPATH=build/python python3 tools/array_functions.py [--check]
 
 NumPy and Treadle are asked; CuPy's names are those of tables/cupy_names.txt. With --check nothing is written: exit 1
-when the page is not what would be written.
+when the page is not what would be written, 77 when it was written with another NumPy than the one installed.
 """
 
 import argparse
@@ -28,9 +28,20 @@ LEFT_OUT = {
 HEAD = """# Array functions
 
 What NumPy, CuPy and Treadle have, by name. Written by [tools/array_functions.py](../tools/array_functions.py); do not
-edit it. CuPy's names are those of [tables/cupy_names.txt](../tables/cupy_names.txt), where * marks the ones used most.
+edit it. NumPy's names are those of NumPy {numpy}. CuPy's names are those of
+[tables/cupy_names.txt](../tables/cupy_names.txt), where * marks the ones used most.
 A name that Treadle has follows NumPy's signature and dtypes; where values may differ, [Arrays](arrays.md) says so.
 """
+
+
+OTHER_NUMPY = 77  # exit status: the page is of another NumPy than the one installed
+
+
+def numpy_version():
+    """Major and minor version of the NumPy that is installed; a patch release has no new names."""
+    import numpy as np
+
+    return ".".join(np.__version__.split(".")[:2])
 
 
 def cupy_names():
@@ -94,7 +105,7 @@ def section(title, mine, numpy_names, cupy):
 def page():
     import numpy as np
 
-    lines = [HEAD]
+    lines = [HEAD.format(numpy=numpy_version())]
     for space, cupy in cupy_names().items():
         part = space.partition(".")[2]
         mine = importlib.import_module(f"treadle.{part}" if part else "treadle")
@@ -112,8 +123,12 @@ def main():
     if not options.check:
         PAGE.write_text(text)
         return 0
-    if PAGE.read_text() == text:
+    current = PAGE.read_text()
+    if current == text:
         return 0
+    if f"those of NumPy {numpy_version()}." not in current:
+        print(f"the page was not written with NumPy {numpy_version()}", file=sys.stderr)
+        return OTHER_NUMPY
     print("docs/array-functions.md is not current; run tools/array_functions.py", file=sys.stderr)
     return 1
 

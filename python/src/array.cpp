@@ -2,6 +2,7 @@
 // operators.cpp.
 #include "bind.h"
 #include "index.h"
+#include "treadle/views.h"
 
 namespace td::python {
 namespace {
@@ -29,7 +30,33 @@ nb::object cuda_array_interface(const Array& array) {
 
 nb::object flags(const Array& array) {
   nb::object make = nb::module_::import_("treadle._array").attr("Flags");
-  return make(array.c_contiguous(), array.f_contiguous(), array.writeable());
+  return make(array.c_contiguous(), array.f_contiguous(), array.writeable(),
+              source_of(array).is_self);
+}
+
+// None for an array that no view was made of, or that views were made of; else that array, or when
+// it is gone, a 1-D array of the memory.
+nb::object base(const Array& array) {
+  ViewSource source = source_of(array);
+  if (source.is_self) return nb::none();
+  if (source.handle) {
+    nb::object found = nb::find(*static_cast<const Array*>(source.handle));
+    const Array* owner = found.is_valid() ? as_array(found) : nullptr;
+    if (owner && source_of(*owner).is_self && same_storage(*owner, array)) return found;
+  }
+  return wrap(whole_storage(array));
+}
+
+// x.shape = (2, 3): the same memory, read anew.
+void set_shape(Array& array, nb::handle shape) {
+  Array changed = array.reshape(to_shape(shape));
+  if (!same_storage(changed, array))
+    throw nb::attribute_error(
+        "incompatible shape for in-place modification: the elements would have to move; use "
+        "x.reshape(shape)");
+  bool is_source = source_of(array).is_self;
+  array = std::move(changed);
+  if (is_source) remember_source(array, &array);
 }
 
 std::int64_t length(const Array& array) {
@@ -83,7 +110,7 @@ nb::object to_complex(const Array& array) {
 // reshape(2, 3), reshape((2, 3)), reshape(-1).
 Array reshape(const Array& array, nb::args args) {
   Shape shape = args.size() == 1 ? to_shape(args[0]) : to_shape(args);
-  return without_gil([&] { return array.reshape(shape); });
+  return view_from(array, without_gil([&] { return array.reshape(shape); }));
 }
 
 Array transpose(const Array& array, nb::args args) {
@@ -92,7 +119,7 @@ Array transpose(const Array& array, nb::args args) {
     axes = *to_axes(args[0]);
   else if (args.size() > 1)
     axes = *to_axes(args);
-  return array.transpose(axes);
+  return view_from(array, array.transpose(axes));
 }
 
 Array astype(const Array& array, nb::object dtype, bool copy) {
@@ -107,6 +134,12 @@ Array copy(const Array& array, const std::string& order) {
 }
 
 void fill(const Array& array, nb::object value) {
+  if (nb::hasattr(value, "__array_interface__") && nb::hasattr(value, "ndim")) {
+    if (nb::cast<int>(value.attr("ndim")) != 0)
+      throw ValueError(
+          "fill takes one value, not a NumPy array with dimensions; use x[...] = value");
+    value = value[nb::tuple()];
+  }
   Operand operand = require_operand(value);
   without_gil([&] {
     if (auto* scalar = std::get_if<Scalar>(&operand))
@@ -132,16 +165,19 @@ void bind_conversions(nb::class_<Array>& cls) {
 void bind_views(nb::class_<Array>& cls) {
   cls.def("_reshape", reshape)
       .def("transpose", transpose)
-      .def_prop_ro("T", [](const Array& a) { return a.T(); })
+      .def_prop_ro("T", [](const Array& a) { return view_from(a, a.T()); })
       .def("_astype", astype, nb::arg("dtype"), nb::arg("copy") = true)
       .def("copy", copy, nb::arg("order") = "C")
       .def("fill", fill)
-      .def("_broadcast_to",
-           [](const Array& a, nb::object shape) { return a.broadcast_to(to_shape(shape)); });
+      .def("_broadcast_to", [](const Array& a, nb::object shape) {
+        return view_from(a, a.broadcast_to(to_shape(shape)));
+      });
 }
 
 void bind_attributes(nb::class_<Array>& cls) {
-  cls.def_prop_ro("shape", [](const Array& a) { return to_tuple(a.shape()); })
+  cls.def_prop_rw(
+         "shape", [](const Array& a) { return to_tuple(a.shape()); }, set_shape)
+      .def_prop_ro("base", base)
       .def_prop_ro("strides", [](const Array& a) { return to_tuple(a.strides()); })
       .def_prop_ro("dtype", [](const Array& a) { return nb::borrow(numpy_dtype(a.dtype())); })
       .def_prop_ro("ndim", &Array::ndim)
@@ -164,6 +200,11 @@ const Array* as_array(nb::handle object) {
 }
 
 nb::object wrap(Array array) { return nb::cast(std::move(array)); }
+
+Array view_from(const Array& source, Array view) {
+  if (same_storage(source, view) && view.impl() != source.impl()) remember_source(source, &source);
+  return view;
+}
 
 void bind_array(nb::module_& m) {
   nb::class_<Array> cls(m, "ndarray", nb::is_weak_referenceable());

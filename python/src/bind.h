@@ -119,8 +119,12 @@ std::optional<TypedScalar> to_typed_scalar(nb::handle object);
 std::optional<Operand> to_operand(nb::handle object);
 // As to_operand, but TypeError: host arrays must be transferred explicitly.
 Operand require_operand(nb::handle object);
+// As require_operand for values to be stored in `array`: host arrays and lists go to its device.
+Operand to_value(const Array& array, nb::handle value);
 nb::object to_python(const Scalar& scalar);
 nb::object wrap(Array array);
+// `view`, taken from the array inside a Python object: the object is its `base`.
+Array view_from(const Array& source, Array view);
 // Keeps a Python object alive from C++.
 std::shared_ptr<void> python_owner(nb::object object);
 // The short name of an object's class, for messages.

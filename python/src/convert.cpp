@@ -117,6 +117,19 @@ Operand require_operand(nb::handle object) {
                   "; copy host data to the device with treadle.asarray(x)");
 }
 
+// A store says where the data go, so host data follow it there. Numbers of a list become x's
+// dtype on the host, by NumPy's checks; the cast of a NumPy array is the device's.
+Operand to_value(const Array& array, nb::handle value) {
+  if (auto operand = to_operand(value)) return *operand;
+  bool list = PyList_Check(value.ptr()) || PyTuple_Check(value.ptr());
+  if (!list && !nb::isinstance(value, nb::module_::import_("numpy").attr("ndarray")))
+    return require_operand(value);  // throws
+  nb::object dtype = list ? nb::borrow(numpy_dtype(array.dtype())) : nb::object(nb::none());
+  nb::object make = nb::module_::import_("treadle._creation").attr("asarray");
+  return to_array(make(value, nb::arg("dtype") = dtype, nb::arg("device") = array.device()),
+                  "value");
+}
+
 nb::object to_python(const Scalar& scalar) {
   struct Convert {
     nb::object operator()(bool v) const { return nb::bool_(v); }

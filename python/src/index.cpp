@@ -71,13 +71,13 @@ std::vector<AnyIndexItem> to_items(nb::handle key) {
 
 Array get_item(const Array& array, nb::handle key) {
   std::vector<AnyIndexItem> items = to_items(key);
-  if (!is_advanced(items)) return get(array, items);
+  if (!is_advanced(items)) return view_from(array, get(array, items));
   return without_gil([&] { return get(array, items); });
 }
 
 void set_item(const Array& array, nb::handle key, nb::handle value) {
   std::vector<AnyIndexItem> items = to_items(key);
-  Operand operand = require_operand(value);
+  Operand operand = to_value(array, value);
   without_gil([&] { set(array, items, operand); });
 }
 

@@ -23,7 +23,7 @@ void bind_scatter(nb::module_& m) {
         name,
         [op](const Array& a, handle key, handle value) {
           std::vector<AnyIndexItem> items = to_items(key);
-          Operand operand = require_operand(value);
+          Operand operand = to_value(a, value);
           without_gil([&] { scatter(op, a, items, operand); });
         },
         arg("a"), arg("indices").none(), arg("value"));
@@ -76,7 +76,7 @@ void bind_indexing(nb::module_& m) {
     without_gil([&] { place(x, mask, values); });
   });
   m.def("_diagonal", [](const Array& x, std::int64_t offset, int axis1, int axis2, bool writeable) {
-    return diagonal(x, offset, axis1, axis2, writeable);
+    return view_from(x, diagonal(x, offset, axis1, axis2, writeable));
   });
   m.def("_index_array", to_index_array);
   m.def("_index_range", [](const Array& x) {

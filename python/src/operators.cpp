@@ -33,13 +33,23 @@ std::optional<Operand> other_operand(nb::handle object) {
   return {};
 }
 
-// The right operand may be None: comparing with it is a plain False.
+// An object that equals only itself, or text: no number equals it.
+bool equals_no_number(nb::handle object) {
+  if (PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr())) return true;
+  nb::handle base(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
+  return nb::handle(object.type()).attr("__eq__").is(base.attr("__eq__"));
+}
+
+// The right operand of a comparison may be anything; None, for example.
 void bind_binary_operator(nb::class_<Array>& cls, const OpInfo& row) {
   Op op = row.op;
   std::string stem = text(row.dunder);
   auto forward = [op](const Array& a, nb::object b) {
     auto other = other_operand(b);
-    return other ? wrap(run(op, {a, *other})) : not_implemented();
+    if (other) return wrap(run(op, {a, *other}));
+    if ((op == Op::equal || op == Op::not_equal) && !foreign(b) && equals_no_number(b))
+      return wrap(full(a.shape(), op == Op::not_equal, DType::bool_));
+    return not_implemented();
   };
   auto reflected = [op](const Array& a, nb::object b) {
     auto other = other_operand(b);

@@ -65,7 +65,8 @@ Array from_capsule(nb::handle capsule, const Device& device) {
 
 Array view(const Array& x, nb::handle shape, nb::handle strides, std::int64_t offset,
            nb::handle dtype, bool writeable) {
-  return strided_view(x, to_shape(shape), to_shape(strides), offset, to_dtype(dtype), writeable);
+  return view_from(
+      x, strided_view(x, to_shape(shape), to_shape(strides), offset, to_dtype(dtype), writeable));
 }
 
 }  // namespace
@@ -74,8 +75,8 @@ void bind_views(nb::module_& m) {
   using nb::arg;
   m.def("_strided_view", view, arg("x"), arg("shape"), arg("strides"), arg("offset"), arg("dtype"),
         arg("writeable") = true);
-  m.def("_real_part", real_part);
-  m.def("_imag_part", imag_part);
+  m.def("_real_part", [](const Array& x) { return view_from(x, real_part(x)); });
+  m.def("_imag_part", [](const Array& x) { return view_from(x, imag_part(x)); });
   m.def("_may_share_memory", may_share_memory);
   m.def("_from_capsule", from_capsule);
 }

@@ -8,16 +8,18 @@ import numpy as np
 
 from . import _array_api, _elementwise, _functions, _manipulation, _printing, _products, _treadle
 from ._creation import asarray, asnumpy
+from ._flat import flatiter
 from ._treadle import ndarray
 from ._ufunc import ufunc
 
 
-class Flags(namedtuple("Flags", "c_contiguous f_contiguous writeable")):
+class Flags(namedtuple("Flags", "c_contiguous f_contiguous writeable owndata")):
     """Facts about the memory layout of an array; read as attributes or by NumPy's keys."""
 
     __slots__ = ()
     _KEYS = {
         "C": 0, "C_CONTIGUOUS": 0, "CONTIGUOUS": 0, "F": 1, "F_CONTIGUOUS": 1, "FORTRAN": 1, "W": 2, "WRITEABLE": 2,
+        "O": 3, "OWNDATA": 3,
     }  # fmt: skip
 
     def __getitem__(self, key):
@@ -26,6 +28,10 @@ class Flags(namedtuple("Flags", "c_contiguous f_contiguous writeable")):
     @property
     def forc(self):
         return self.c_contiguous or self.f_contiguous
+
+    @property
+    def fnc(self):
+        return self.f_contiguous and not self.c_contiguous
 
 
 # ---- conversions ----
@@ -78,6 +84,7 @@ def _array_ufunc(self, ufunc_, method, *inputs, **options):
             f"numpy.{ufunc_.__name__} is not supported for treadle arrays yet"
         )
     options.pop("subok", None)
+    inputs = [x[()] if isinstance(x, np.ndarray) and x.ndim == 0 else x for x in inputs]
     if method == "__call__":
         return own(*inputs, **options)
     if not isinstance(own, ufunc) or not hasattr(own, method):
@@ -113,6 +120,16 @@ def _astype(self, dtype, order="K", casting="unsafe", subok=None, copy=True):
         raise TypeError(
             f"Cannot cast array data from {self.dtype!r} to {np.dtype(dtype)!r} according to the rule '{casting}'"
         )
+    if (
+        not copy
+        and self.dtype == dtype
+        and (
+            order in ("K", None)
+            or (self.flags.f_contiguous if order == "F" else self.flags.c_contiguous)
+            or (order == "A" and self.flags.forc)
+        )
+    ):
+        return self
     result = self._astype(dtype, copy)
     if order == "K" or order is None:
         return result
@@ -150,6 +167,10 @@ def _view(self, dtype=None):
     return _treadle._strided_view(self, shape, strides, 0, dtype, self.flags.writeable)
 
 
+def _set_flat(self, values):
+    flatiter(self)[...] = values
+
+
 def _set_part(part):
     def assign(self, value):
         if self.dtype.kind == "c":
@@ -162,8 +183,21 @@ def _set_part(part):
     return assign
 
 
-def _set_shape(self, shape):
-    raise AttributeError("the shape of an array does not change in place; use x.reshape(shape)")
+def _byteswap(self, inplace=False):
+    """The bytes of every number (of both parts of a complex one) reversed, in a new array or in place."""
+    values = self.copy("C")
+    part = self.dtype.itemsize // (2 if self.dtype.kind == "c" else 1)
+    swapped = values.reshape(-1).view(np.uint8).reshape(-1, part)[:, ::-1].copy()
+    swapped = swapped.reshape(-1).view(self.dtype).reshape(self.shape)
+    if not inplace:
+        return swapped
+    self[...] = swapped
+    return self
+
+
+def _conjugate(self):
+    """The complex conjugate; an array of real numbers is returned as it is."""
+    return _treadle.conjugate(self) if self.dtype.kind == "c" else self
 
 
 def _to_bytes(self, order="C"):
@@ -221,14 +255,14 @@ def _install():
         "__divmod__": lambda self, other: _elementwise.divmod(self, other),
         "__rdivmod__": lambda self, other: _elementwise.divmod(other, self),
         "round": lambda self, decimals=0, out=None: _functions.around(self, decimals, out),
-        "real": property(_treadle._real_part, _set_part(_treadle._real_part)),
+        "real": property(_elementwise.real, _set_part(_treadle._real_part)),
         "imag": property(_elementwise.imag, _set_part(_treadle._imag_part)),
-        "conj": lambda self: _treadle.conjugate(self), "conjugate": lambda self: _treadle.conjugate(self),
+        "conj": _conjugate, "conjugate": _conjugate, "byteswap": _byteswap, "__bytes__": _to_bytes,
         "mT": property(_manipulation.matrix_transpose), "reshape": _manipulation._reshape_method,
         "astype": _astype, "view": _view, "item": _item, "tobytes": _to_bytes,
         "tolist": lambda self: asnumpy(self).tolist(), "get": _get, "set": _set,
         "dump": _dump, "dumps": lambda self: pickle.dumps(self),
-        "base": property(lambda self: None), "flat": property(lambda self: self.ravel()),
+        "flat": property(flatiter, _set_flat),
     }  # fmt: skip
     for name, method in methods.items():
         setattr(ndarray, name, method)

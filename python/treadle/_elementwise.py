@@ -27,14 +27,20 @@ def _where_out(result, out):
 # ---- parts of numbers ----
 
 
+def _array_of(val, function):
+    return asarray(val) if isinstance(val, (int, float, complex)) else own(val, function)
+
+
 def real(val):
-    """The real part: a view of a complex array, a real array itself."""
-    return _treadle._real_part(own(val, "real"))
+    """The real part: a view of a complex array, a real array itself; of a number, a 0-d array."""
+    val = _array_of(val, "real")
+    return _treadle._real_part(val) if val.dtype.kind == "c" else val
 
 
 def imag(val):
-    """The imaginary part: a view of a complex array, read-only zeros for a real one."""
-    if own(val, "imag").dtype.kind == "c":
+    """The imaginary part: a view of a complex array, read-only zeros for a real one; of a number, a 0-d array."""
+    val = _array_of(val, "imag")
+    if val.dtype.kind == "c":
         return _treadle._imag_part(val)
     nothing = zeros_like(val)
     return _treadle._strided_view(nothing, val.shape, nothing.strides, 0, val.dtype, False)

@@ -71,6 +71,10 @@ def reshape(a, /, shape=None, order="C", *, newshape=None, copy=None):
     if (shape is None) == (newshape is None):
         raise TypeError("reshape() takes one argument 'shape'")
     shape = newshape if shape is None else shape
+    if order in ("K", "k"):
+        raise ValueError("order 'K' is not permitted for reshaping; use 'C', 'F' or 'A'")
+    if isinstance(copy, str):
+        raise ValueError("strings are not allowed for 'copy'; use True, False or None")
     order = order_of(order, "CFA")
     if order == "A":
         order = "F" if a.flags.f_contiguous and not a.flags.c_contiguous else "C"
@@ -145,7 +149,9 @@ def permute_dims(a, axes=None):
 def matrix_transpose(x, /):
     """``x`` with its last two axes exchanged."""
     if x.ndim < 2:
-        raise ValueError(f"Input array must be at least 2-dimensional, but it is {x.ndim}")
+        raise ValueError(
+            f"matrix transpose with ndim < 2 is undefined; the array must be at least 2-dimensional, but it is {x.ndim}"
+        )
     return swapaxes(x, -1, -2)
 
 
@@ -301,7 +307,7 @@ def roll(a, /, shift, axis=None):
         if isinstance(shift, (ndarray, np.ndarray)) and shift.ndim:
             shift = shift.ravel().tolist()
         if isinstance(shift, (tuple, list)):
-            shift = builtins.sum(map(operator.index, shift))
+            shift = builtins.sum(map(int, shift))
         return roll(ravel(a), shift, 0)._reshape(a.shape)
     axes = tuple(axis_of(x, a.ndim) for x in (axis if isinstance(axis, (tuple, list)) else (axis,)))
     if isinstance(shift, (ndarray, np.ndarray)):
@@ -314,7 +320,7 @@ def roll(a, /, shift, axis=None):
         shifts, axes = (shifts * longest)[:longest], (axes * longest)[:longest]
     total = {}
     for s, x in zip(shifts, axes):
-        total[x] = total.get(x, 0) + operator.index(s)
+        total[x] = total.get(x, 0) + int(s)
     result = empty_like(a)
     pairs = [((), ())]
     for k, n in enumerate(a.shape):
@@ -378,11 +384,12 @@ def astype(x, dtype, /, *, copy=True, device=None):
 def copyto(dst, src, casting="same_kind", where=None):
     """``dst[...] = src``, only where ``where`` is true if it is given.
 
-    TypeError when ``casting`` does not allow the cast, ValueError when ``src`` does not broadcast to ``dst``.
+    ``src`` may be a NumPy array, which is copied to the device of ``dst``. TypeError when ``casting`` does not allow
+    the cast, ValueError when ``src`` does not broadcast to ``dst``.
     """
     own(dst, "copyto")
-    if isinstance(src, np.ndarray) and src.ndim == 0:
-        src = src[()]
+    if isinstance(src, np.ndarray):
+        src = src[()] if src.ndim == 0 else asarray(src, device=dst.device)
     if type(src) in (bool, int, float, complex):
         np.copyto(np.empty((), dst.dtype), src, casting)  # NumPy's rule, and its errors
     elif isinstance(src, (ndarray, np.generic)) and not np.can_cast(src.dtype, dst.dtype, casting):
@@ -420,7 +427,10 @@ def require(a, dtype=None, requirements=None, *, like=None):
         raise ValueError('Cannot specify both "C" and "F" order')
     order = "F" if "F" in wanted else "C" if "C" in wanted else None
     result = asarray(a, dtype, order)
-    return result.copy() if "W" in wanted and not result.flags.writeable else result
+    poor = ("W" in wanted and not result.flags.writeable) or (
+        "O" in wanted and not result.flags.owndata
+    )
+    return result.copy("K") if poor else result
 
 
 def concatenate(arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind"):

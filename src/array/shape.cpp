@@ -13,6 +13,10 @@ using base::cat;
 using base::tuple_text;
 
 std::int64_t size_of(std::span<const std::int64_t> shape) {
+  constexpr std::size_t kMostDimensions = 64;  // NumPy's
+  if (shape.size() > kMostDimensions)
+    throw ValueError(cat("maximum supported dimension for an ndarray is currently ",
+                         kMostDimensions, ", found ", shape.size()));
   std::int64_t size = 1;
   bool empty = false;
   for (std::int64_t n : shape) {

@@ -17,6 +17,7 @@ class DeviceMemory;
 
 namespace td::array {
 
+class ArrayImpl;
 struct Node;
 // Of treadle/memory.h.
 using StorageAllocator = std::function<DeviceMemory(std::size_t)>;
@@ -62,6 +63,10 @@ class Storage {
     exposed_ = true;
     range_.reset();
   }
+
+  // The array that views were first taken from, and where its owner keeps it (treadle/views.h).
+  std::weak_ptr<ArrayImpl> source;
+  const void* source_handle = nullptr;
 
   // Kept by the pending queue, under its lock.
   Node* writer = nullptr;  // the last pending node that writes here

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "treadle/creation.h"
 #include "treadle/error.h"
+#include "treadle/views.h"
 
 namespace td {
 
@@ -49,6 +50,31 @@ bool may_share_memory(const Array& a, const Array& b) {
   if (x.storage != y.storage || a.size() == 0 || b.size() == 0) return false;
   array::Extent first = x.extent(), second = y.extent();
   return first.begin < second.end && second.begin < first.end;
+}
+
+bool same_storage(const Array& a, const Array& b) {
+  return view_of(a).storage == view_of(b).storage;
+}
+
+void remember_source(const Array& source, const void* handle) {
+  array::Storage& storage = *view_of(source).storage;
+  if (!storage.source.expired()) return;
+  storage.source = source.impl();
+  storage.source_handle = handle;
+}
+
+ViewSource source_of(const Array& array) {
+  const array::Storage& storage = *view_of(array).storage;
+  if (!storage.source_handle) return {true, nullptr};
+  std::shared_ptr<array::ArrayImpl> source = storage.source.lock();
+  return {source == array.impl(), source ? storage.source_handle : nullptr};
+}
+
+Array whole_storage(const Array& array) {
+  const View& v = view_of(array);
+  auto bytes = static_cast<std::int64_t>(itemsize(v.dtype));
+  auto count = static_cast<std::int64_t>(v.storage->bytes()) / bytes;
+  return make_array({v.storage, {count}, {bytes}, 0, v.dtype}, array.writeable());
 }
 
 }  // namespace td

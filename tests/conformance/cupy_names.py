@@ -1,22 +1,58 @@
 """A pytest plugin: within this process `import cupy` gives treadle, as CuPy's own tests want it.
 
-Names of CuPy's inside that a test file imports, but that mean nothing here, are empty modules.
+What belongs to CuPy's inside can be imported; a test that uses it is skipped, with the name of what it asked for.
 """
 
+import contextlib
 import importlib
 import importlib.abc
 import importlib.util
+import random
 import sys
 import types
 
+import numpy
+import pytest
 import treadle
 import treadle.exceptions
+import treadle.profiler
+import treadle.random
 import treadle.testing
+import treadle.texture
+
+
+class Inside:
+    """Something of CuPy's inside: to be called, subclassed or asked for a part is to be skipped."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __call__(self, *args, **kwargs):
+        pytest.skip(f"asks for {self._name}, which is CuPy's inside")
+
+    def __getattr__(self, part):
+        if part.startswith("__"):
+            raise AttributeError(part)
+        return Inside(f"{self._name}.{part}")
+
+    def __mro_entries__(self, bases):
+        return (object,)
+
+    def __enter__(self):
+        self()
+
+    def __exit__(self, *error):
+        return False
+
+    def __iter__(self):
+        self()
 
 
 def module(name, **contents):
     made = types.ModuleType(name)
     made.__dict__.update(contents)
+    made.__path__ = []
+    made.__getattr__ = lambda part: _part(name, part)
     sys.modules[name] = made
     parent, _, last = name.rpartition(".")
     if parent:
@@ -24,14 +60,21 @@ def module(name, **contents):
     return made
 
 
+def _part(name, part):
+    if part.startswith("__"):
+        raise AttributeError(part)
+    return Inside(f"{name}.{part}")
+
+
 class Aliases(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """cupy.x is the module treadle.x itself: loaded again under another name, its native part would spoil the first."""
 
     def find_spec(self, name, path=None, target=None):
-        own = name.replace("cupy.", "treadle.", 1)
-        if not name.startswith("cupy.") or importlib.util.find_spec(own) is None:
+        if not name.startswith(("cupy.", "cupyx.", "cupy_backends")):
             return None
-        return importlib.util.spec_from_loader(name, self)
+        if name.startswith("cupy.") and _own(name):
+            return importlib.util.spec_from_loader(name, self)
+        return importlib.util.spec_from_loader(name, Empty())
 
     def create_module(self, spec):
         module = importlib.import_module(spec.name.replace("cupy.", "treadle.", 1))
@@ -42,12 +85,33 @@ class Aliases(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         module.__spec__ = self.spec
 
 
+class Empty(importlib.abc.Loader):
+    """A module of CuPy's inside."""
+
+    def create_module(self, spec):
+        return module(spec.name)
+
+    def exec_module(self, module):
+        pass
+
+
+def _own(name):
+    """Is there a module of treadle that stands for a public one of CuPy, or for a part of its testing package?"""
+    private = name.split(".")[1].startswith("_") or (
+        not name.startswith("cupy.testing.") and name.rpartition(".")[2].startswith("_")
+    )
+    if private:
+        return False
+    try:
+        return importlib.util.find_spec(name.replace("cupy.", "treadle.", 1)) is not None
+    except ImportError:
+        return False
+
+
 class Foreign:
     """An array of another library on an NVIDIA GPU, which the software device cannot read."""
 
     def __init__(self, *args):
-        import pytest
-
         pytest.skip("needs memory of an NVIDIA GPU")
 
 
@@ -56,27 +120,37 @@ def install():
     sys.modules["cupy"] = treadle
     treadle.__dict__.setdefault("__path__", [])
     for name in ("testing", "exceptions", "cuda", "random", "linalg", "fft"):
-        try:
-            sys.modules[f"cupy.{name}"] = importlib.import_module(f"treadle.{name}")
-        except ImportError:
-            continue
+        sys.modules[f"cupy.{name}"] = importlib.import_module(f"treadle.{name}")
         setattr(treadle, name, sys.modules[f"cupy.{name}"])
 
     class PerformanceWarning(Warning):
         pass
 
-    module("cupy._util", PerformanceWarning=PerformanceWarning)
-    module("cupy._core", set_routine_accelerators=list, get_routine_accelerators=list)
-    for name in ("_accelerator", "core", "_routines_linalg", "_cub_reduction", "internal"):
-        module(f"cupy._core.{name}")
-    module("cupy.cuda.runtime", is_hip=False, getDeviceCount=lambda: len(treadle.cuda.devices()))
-    for name in ("driver", "cub", "cutensor", "compiler"):
+    module("cupy._util", PerformanceWarning=PerformanceWarning, ENABLE_SLICE_COPY=False)
+    switches = {f"{verb}_{what}_accelerators": list for verb in ("get", "set") for what in (
+        "routine", "reduction", "elementwise")}  # fmt: skip
+    module("cupy._core", ndarray=treadle.ndarray, **switches)
+    module("cupy._core._accelerator", **switches)
+    module("cupy._core.core", ndarray=treadle.ndarray)
+    for name in ("cub", "cutensor"):
         module(f"cupy.cuda.{name}", available=False)
+    sys.modules["cupy.cuda.texture"] = treadle.texture
     module(
         "cupy.testing._protocol_helpers",
         DummyObjectWithCuPyGetNDArray=Foreign, DummyObjectWithCudaArrayInterface=Foreign,
     )  # fmt: skip
-    module("cupyx")
+    module("cupy_backends")
+    module("cupy_backends.cuda")
+    module("cupy_backends.cuda.api")
+    for name in ("driver", "runtime"):
+        sys.modules[f"cupy_backends.cuda.api.{name}"] = importlib.import_module(
+            f"treadle.cuda.{name}"
+        )
+    module(
+        "cupyx", scatter_add=treadle.scatter_add, scatter_max=treadle.scatter_max, scatter_min=treadle.scatter_min,
+        errstate=lambda **kinds: contextlib.nullcontext(),
+    )  # fmt: skip
+    sys.modules["cupyx.profiler"] = treadle.profiler
     module("cupyx.scipy")
     module("cupyx.scipy.sparse", issparse=lambda x: False)
 
@@ -90,6 +164,13 @@ def pytest_configure(config):
         "thread_unsafe(reason)",
     ):
         config.addinivalue_line("markers", marker)
+
+
+def pytest_runtest_setup(item):
+    """Tests that draw without a seed draw the same in every run."""
+    random.seed(99)
+    numpy.random.seed(100)
+    treadle.random.seed(101)
 
 
 install()

@@ -365,8 +365,3 @@ def test_host_indices_of_any_layout(index):
     x[index] = -1
     host[index] = -1
     same(x, host)
-
-
-def test_host_arrays_as_values_are_refused():
-    with pytest.raises(TypeError, match="asarray"):
-        td.zeros(3)[[0, 1]] = np.ones(2)

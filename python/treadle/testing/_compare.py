@@ -25,6 +25,19 @@ def without_arguments(wrapper, function, names):
     return wrapper
 
 
+def _wraps_partial(wrapped, *names):
+    """The decorator of a function that fills in the arguments ``names`` of ``wrapped`` itself."""
+
+    def decorate(function):
+        return without_arguments(functools.wraps(wrapped)(function), wrapped, set(names))
+
+    return decorate
+
+
+def _wraps_partial_xp(wrapped, name, sp_name=None, scipy_name=None):
+    return _wraps_partial(wrapped, *(n for n in (name, sp_name, scipy_name) if n is not None))
+
+
 def _skips():
     import pytest
 

@@ -7,6 +7,8 @@ import random
 
 import numpy as np
 
+from ._compare import _wraps_partial as _wraps_partial
+from ._compare import _wraps_partial_xp as _wraps_partial_xp  # tests import them from here
 from ._compare import without_arguments
 
 __all__ = [

@@ -39,8 +39,11 @@ def _chosen(params):
     )
 
 
-def parameterize(*params):
-    """A test class becomes one class for each dictionary of attributes."""
+def parameterize(*params, _ids=True):
+    """A test class becomes one class for each dictionary of attributes.
+
+    The classes are numbered, so ``_ids``, which asks for no names made of attributes, changes nothing.
+    """
 
     def decorate(cls):
         module = sys.modules[cls.__module__]
