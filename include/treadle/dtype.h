@@ -27,6 +27,8 @@ inline constexpr DTypeInfo kDTypes[] = {
 
 constexpr const DTypeInfo& info(DType d) { return kDTypes[static_cast<std::size_t>(d)]; }
 constexpr std::size_t itemsize(DType d) { return info(d).bytes; }
+// float16 and bfloat16: stored in 16 bits, computed in float32 and rounded once.
+constexpr bool is_half(DType d) { return info(d).kind == 'f' && info(d).bytes == 2; }
 
 // The dtype with this NumPy name ("float32"). Throws TypeError naming `name` if there is none.
 DType dtype_from_name(std::string_view name);

@@ -9,7 +9,10 @@ namespace {
 // A NumPy array's memory through the buffer protocol, released on scope exit.
 class HostView {
  public:
-  HostView(nb::handle object, bool writable) {
+  // NumPy describes no bfloat16 to others: its bits are taken.
+  HostView(nb::handle array, DType dtype, bool writable) {
+    nb::object object = nb::borrow(array);
+    if (dtype == DType::bfloat16) object = array.attr("view")("uint16");
     if (PyObject_GetBuffer(object.ptr(), &view_, writable ? PyBUF_STRIDED : PyBUF_STRIDED_RO) != 0)
       throw nb::python_error();
     shape.assign(view_.shape, view_.shape + view_.ndim);
@@ -29,7 +32,7 @@ class HostView {
 // `host` is a NumPy array of a dtype that the device has.
 Array upload(nb::handle host, bool blocking) {
   DType dtype = to_dtype(host.attr("dtype"));
-  HostView view(host, false);
+  HostView view(host, dtype, false);
   return without_gil(
       [&] { return from_host(view.data(), view.shape, view.strides, dtype, blocking); });
 }
@@ -37,7 +40,7 @@ Array upload(nb::handle host, bool blocking) {
 // `host` is a writable NumPy array.
 void download(const Array& array, nb::handle host, bool blocking) {
   DType dtype = to_dtype(host.attr("dtype"));
-  HostView view(host, true);
+  HostView view(host, dtype, true);
   if (dtype != array.dtype())
     throw TypeError("out has dtype " + std::string(info(dtype).numpy) + ", the array " +
                     std::string(info(array.dtype()).numpy) +
@@ -48,11 +51,12 @@ void download(const Array& array, nb::handle host, bool blocking) {
 
 nb::dlpack::dtype dlpack_dtype(DType dtype) {
   const DTypeInfo& row = info(dtype);
-  nb::dlpack::dtype_code code = row.kind == 'b'   ? nb::dlpack::dtype_code::Bool
-                                : row.kind == 'i' ? nb::dlpack::dtype_code::Int
-                                : row.kind == 'u' ? nb::dlpack::dtype_code::UInt
-                                : row.kind == 'f' ? nb::dlpack::dtype_code::Float
-                                                  : nb::dlpack::dtype_code::Complex;
+  nb::dlpack::dtype_code code = row.kind == 'b'            ? nb::dlpack::dtype_code::Bool
+                                : row.kind == 'i'          ? nb::dlpack::dtype_code::Int
+                                : row.kind == 'u'          ? nb::dlpack::dtype_code::UInt
+                                : dtype == DType::bfloat16 ? nb::dlpack::dtype_code::Bfloat
+                                : row.kind == 'f'          ? nb::dlpack::dtype_code::Float
+                                                           : nb::dlpack::dtype_code::Complex;
   return {static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(8 * row.bytes), 1};
 }
 

@@ -21,6 +21,9 @@ struct ManagedVersioned {
 };
 
 DType dtype_of(const nb::dlpack::dtype& type) {
+  if (type.code == static_cast<std::uint8_t>(nb::dlpack::dtype_code::Bfloat) && type.bits == 16 &&
+      type.lanes == 1)
+    return DType::bfloat16;
   constexpr const char* kKinds = "iuf  cb";  // by dtype_code
   char kind = type.code < 7 ? kKinds[type.code] : ' ';
   for (const DTypeInfo& row : kDTypes)

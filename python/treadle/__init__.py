@@ -84,6 +84,8 @@ _LAZY = ("cuda", "exceptions", "fft", "linalg", "profiler", "random", "config", 
 
 
 def __getattr__(name):
+    if name == "bfloat16":  # ml_dtypes' scalar class
+        return _treadle._dtype("bfloat16").type
     if name in _LAZY and _util.find_spec(f"{__name__}.{name}"):
         return _importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

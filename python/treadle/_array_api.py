@@ -6,6 +6,7 @@ import numpy as np
 
 from . import _treadle
 from ._creation import asarray, on_device, transferred
+from ._kinds import limits_of
 from ._treadle import ndarray
 
 __all__ = [
@@ -61,7 +62,7 @@ class finfo:
 
     def __init__(self, dtype):
         dtype = np.dtype(_dtype_of(dtype))
-        self._limits = np.finfo(dtype)
+        self._limits = limits_of(dtype)
         self.bits = int(self._limits.bits)
         self.dtype = self._limits.dtype
         for name in ("eps", "max", "min", "smallest_normal", "smallest_subnormal", "resolution"):

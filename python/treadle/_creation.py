@@ -7,6 +7,7 @@ import operator
 import numpy as np
 
 from . import _treadle
+from ._kinds import kind_of
 from ._treadle import Device, ndarray
 
 __all__ = [
@@ -180,7 +181,7 @@ def asfortranarray(a, dtype=None, *, device=None):
 def asarray_chkfinite(a, dtype=None, order=None):
     """As ``asarray``; ValueError when a value is NaN or infinite. Waits for the values."""
     result = asarray(a, dtype, order)
-    if result.dtype.kind in "fc" and not bool(_treadle.all(_treadle.isfinite(result))):
+    if kind_of(result.dtype) in "fc" and not bool(_treadle.all(_treadle.isfinite(result))):
         raise ValueError("array must not contain infs or NaNs")
     return result
 
@@ -417,7 +418,7 @@ def arange(start, stop=None, step=1, dtype=None, *, device=None):
     if dtype is None:
         dtype = np.result_type(np.intp, *(np.asarray(x).dtype for x in (start, stop, step)))
     dtype = np.dtype(dtype)
-    if dtype.kind not in "biufc":
+    if kind_of(dtype) not in "biufc":
         raise TypeError(f"arange: dtype {dtype} is not supported; use an integer or floating dtype")
     with on_device(device):
         if dtype.kind == "c":
@@ -431,7 +432,7 @@ def arange(start, stop=None, step=1, dtype=None, *, device=None):
         if length > 2**63 - 1:
             raise ValueError("arange: Maximum allowed size exceeded")
         count = max(math.ceil(length), 0)
-        if dtype.kind == "f":
+        if kind_of(dtype) == "f":
             return _treadle._sequence(float(start), float(step), count, dtype)
         if dtype.kind == "b" and count > 2:
             raise TypeError(

@@ -7,6 +7,7 @@ import numpy as np
 from . import _treadle
 from ._creation import asarray, empty, ones_like, zeros, zeros_like
 from ._functions import copied
+from ._kinds import is_half, kind_of, limits_of
 from ._manipulation import axis_of, concatenate, copyto, moveaxis, own
 from ._treadle import ndarray
 
@@ -74,16 +75,16 @@ def _floating(x, name):
             f"ufunc '{name}' not supported for the input types, and the inputs could not be safely coerced to any "
             "supported types according to the casting rule ''safe''"
         )
-    return x if x.dtype.kind == "f" else x.astype(np.fabs(np.empty(0, x.dtype)).dtype)
+    return x if kind_of(x.dtype) == "f" else x.astype(np.fabs(np.empty(0, x.dtype)).dtype)
 
 
 def frexp(x, out1=None, out2=None, /, *, out=(None, None)):
     """Mantissas in (-1, -0.5] and [0.5, 1), and exponents of two (int32), with ``x = mantissa * 2**exponent``."""
     first, second = (out1 if out1 is not None else out[0]), (out2 if out2 is not None else out[1])
     x = _floating(x, "frexp")
-    wide = x.astype(np.float32) if x.dtype == np.float16 else x
+    wide = x.astype(np.float32) if is_half(x.dtype) else x
     integer, bits, bias = (np.int64, 52, 1022) if wide.dtype == np.float64 else (np.int32, 23, 126)
-    tiny = _treadle.less(_treadle.absolute(wide), float(np.finfo(wide.dtype).tiny))
+    tiny = _treadle.less(_treadle.absolute(wide), float(limits_of(wide.dtype).tiny))
     scaled = _treadle.where(tiny, wide * 2.0**bits, wide)
     plain = _treadle.isfinite(wide) & _treadle.not_equal(wide, 0)
     word = _bits_of(scaled, integer)
@@ -161,7 +162,7 @@ def _signed_infinity(x, out, name, negative):
         raise TypeError(
             f"This operation is not supported for {x.dtype} values because it would be ambiguous."
         )
-    if x.dtype.kind != "f":
+    if kind_of(x.dtype) != "f":
         return _where_out(zeros_like(x, bool), out)
     return _treadle.equal(x, -np.inf if negative else np.inf, out)
 
@@ -207,7 +208,7 @@ def real_if_close(a, tol=100):
     if a.dtype.kind != "c":
         return a
     if tol > 1:
-        tol = float(np.finfo(a.dtype).eps) * tol
+        tol = float(limits_of(a.dtype).eps) * tol
     return real(a) if bool(_treadle.all(_treadle.less(_treadle.absolute(imag(a)), tol))) else a
 
 
@@ -217,9 +218,9 @@ def real_if_close(a, tol=100):
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     """NaN replaced by ``nan``, infinities by the largest finite numbers or the numbers given."""
     x = asarray(x)
-    if x.dtype.kind not in "fc":
+    if kind_of(x.dtype) not in "fc":
         return copied(x, None) if copy else x
-    limits = np.finfo(x.dtype)
+    limits = limits_of(x.dtype)
     posinf = float(limits.max) if posinf is None else posinf
     neginf = float(limits.min) if neginf is None else neginf
 
@@ -243,7 +244,7 @@ def sinc(x):
     if x.dtype.kind in "iub":
         x = x.astype(np.float64)
     y = np.pi * x
-    y = _treadle.where(_treadle.equal(x, 0), y + 1e-20 if x.dtype != np.float16 else 1.0, y)
+    y = _treadle.where(_treadle.equal(x, 0), 1.0 if x.dtype == np.float16 else y + 1e-20, y)
     return _treadle.where(_treadle.equal(x, 0), 1.0, _treadle.sin(y) / y)
 
 

@@ -8,11 +8,12 @@ from numpy.linalg import LinAlgError
 from . import _functions as _f
 from . import _treadle
 from ._creation import zeros
+from ._kinds import kind_of
 
 
 def _real_or_complex(x, function):
     _f._own(x, f"linalg.{function}")
-    return x if x.dtype.kind in "fc" else x.astype(np.float64)
+    return x if kind_of(x.dtype) in "fc" else x.astype(np.float64)
 
 
 def _squares(x):

@@ -5,6 +5,7 @@ import numpy as np
 from . import _treadle
 from ._creation import asarray, asnumpy
 from ._functions import _axes, _own, moveaxis
+from ._kinds import is_half, kind_of
 from ._statistics import _checked_weights, _deliver, _numbers, nanmean
 from ._treadle import ndarray
 
@@ -53,7 +54,7 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
         _overwrite(a, axis, table)
     n = rows.length
     result = _treadle.mean(table[:, max(n - 1, 0) // 2 : n // 2 + 1], 1)
-    if n and a.dtype.kind in "fc":
+    if n and kind_of(a.dtype) in "fc":
         last = table[:, -1]
         result = _treadle.where(_treadle.isnan(last), last, result)
     return _deliver(rows.shaped(result, keepdims), out)
@@ -62,7 +63,7 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """The median of the numbers along ``axis``; NaN where there are none."""
     a = _own(a, "nanmedian")
-    if a.dtype.kind not in "fc" or a.size == 0:
+    if kind_of(a.dtype) not in "fc" or a.size == 0:
         return median(a, axis, out, overwrite_input, keepdims)
     rows = _Rows(a, axis)
     table = _treadle._sort(rows.table(a), -1, False)
@@ -73,7 +74,7 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     low, high = (_treadle._gather(table, place) for place in places)
     two = count % 2 == 0
     # As the mean of two numbers; of one it is that number, even where doubling overflows.
-    wide = np.float32 if a.dtype == np.float16 else a.dtype
+    wide = np.float32 if is_half(a.dtype) else a.dtype
     middle = ((low.astype(wide) + high.astype(wide)) / 2).astype(a.dtype)
     result = _treadle.where(two, middle, low)
     result = _treadle.where(count == 0, table[:, -1:], result)
@@ -161,7 +162,7 @@ class _Request:
         self.q = (
             q
             if scale == 1
-            else np.true_divide(q, q.dtype.type(scale) if q.dtype.kind == "f" else scale)
+            else np.true_divide(q, q.dtype.type(scale) if kind_of(q.dtype) == "f" else scale)
         )
         self.q = np.asarray(self.q)
         if self.q.ndim > 2:
@@ -208,7 +209,7 @@ def _counted(request, table, count):
     import treadle
 
     q = asarray(request.q.reshape(1, -1))
-    if q.dtype.kind == "f":
+    if kind_of(q.dtype) == "f":
         count = count.astype(q.dtype)  # as NumPy, whose numbers of elements are weak
     lower, upper, gamma = _neighbours(treadle, request.method, count, q)
     result = _treadle._gather(table, lower)
@@ -232,7 +233,7 @@ def _weighted(request, rows, places, table, numbers=None):
         bad = bad & _treadle.any(numbers, 1)
     if bool(_treadle.any(bad)):
         raise ValueError("Weights included NaN, inf or were all zero.")
-    if request.q.dtype.kind == "f":
+    if kind_of(request.q.dtype) == "f":
         share = share.astype(request.q.dtype)
     share = _treadle.where(share == 0, share.dtype.type(-1), share)
     q = request.q.reshape(-1)
@@ -255,7 +256,7 @@ def _quantile(request, out, keepdims):
         result = _known_count(request, table, rows.length)
     if request.overwrite:
         _overwrite(a, request.axis, table)
-    if a.dtype.kind == "f":
+    if kind_of(a.dtype) == "f":
         last = table[:, -1:]
         result = _treadle.where(_treadle.isnan(last), last, result)
     return request.result(result, rows, keepdims, out)
@@ -265,7 +266,7 @@ def _nanquantile(request, out, keepdims):
     a, rows = request.a, _Rows(request.a, request.axis)
     if a.size == 0:
         return nanmean(a, request.axis, None, out, keepdims)
-    if a.dtype.kind != "f":
+    if kind_of(a.dtype) != "f":
         return _quantile(request, out, keepdims)
     table = rows.table(a)
     numbers = _numbers(table, True)

@@ -5,6 +5,7 @@ import numpy as np
 from . import _treadle
 from ._creation import asarray, empty
 from ._functions import _axis, _own, concatenate, moveaxis
+from ._kinds import kind_of
 from ._treadle import ndarray
 
 __all__ = [
@@ -84,7 +85,7 @@ def cumulative_prod(x, /, *, axis=None, dtype=None, out=None, include_initial=Fa
 
 def _without_nan(a, value):
     """``a`` with every NaN replaced."""
-    if a.dtype.kind not in "fc":
+    if kind_of(a.dtype) not in "fc":
         return a
     return _treadle.where(_treadle.isnan(a), np.zeros((), a.dtype)[()] + a.dtype.type(value), a)
 

@@ -7,6 +7,7 @@ import numpy as np
 from . import _treadle
 from ._creation import arange, empty, ones
 from ._functions import _axis, _own, concatenate, moveaxis
+from ._kinds import kind_of
 from ._sorting import _scalar, lexsort, searchsorted
 from ._treadle import ndarray
 
@@ -81,7 +82,7 @@ def _first_of_run(values, equal_nan):
     first = ones(values.size, np.bool_)
     if values.size > 1:
         differs = values[1:] != values[:-1]
-        if equal_nan and values.dtype.kind in "fc":
+        if equal_nan and kind_of(values.dtype) in "fc":
             differs &= ~(_treadle.isnan(values[1:]) & _treadle.isnan(values[:-1]))
         first[1:] = differs
     return first

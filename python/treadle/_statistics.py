@@ -5,6 +5,7 @@ import numpy as np
 from . import _treadle
 from ._creation import asarray, empty
 from ._functions import _axes, _own, concatenate, copyto
+from ._kinds import is_half, kind_of
 from ._scans import _without_nan
 from ._sorting import _scalar
 from ._treadle import ndarray
@@ -70,7 +71,7 @@ def var(
     if dtype is None and a.dtype.kind in "iub":
         dtype = np.float64
     x = a if dtype is None else a.astype(dtype, copy=False)
-    narrow = x.dtype if x.dtype == np.float16 else None
+    narrow = x.dtype if is_half(x.dtype) else None
     if narrow is not None:
         x = x.astype(np.float32)
     mean = _treadle.mean(x, axis, keepdims=True, where=where) if mean is None else mean
@@ -172,7 +173,7 @@ def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, wh
 
 
 def _extreme(reduction, a, limit, axis, out, keepdims, initial, where):
-    if a.dtype.kind not in "fc":
+    if kind_of(a.dtype) not in "fc":
         return reduction(a, axis, out, keepdims, initial, where)
     missing = _treadle.isnan(a)
     result = reduction(_replaced(a, missing, limit), axis, None, keepdims, initial, where)
@@ -199,7 +200,7 @@ def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=True):
 
 
 def _extreme_place(reduction, a, limit, axis, out, keepdims):
-    if a.dtype.kind in "fc":
+    if kind_of(a.dtype) in "fc":
         missing = _treadle.isnan(a)
         if a.size and bool(_treadle.any(_treadle.all(missing, axis))):
             raise ValueError("All-NaN slice encountered")
@@ -219,7 +220,7 @@ def nanargmax(a, axis=None, out=None, *, keepdims=False):
 
 def _numbers(a, where):
     """Where ``a`` is chosen and not NaN."""
-    if a.dtype.kind not in "fc":
+    if kind_of(a.dtype) not in "fc":
         return where
     numbers = ~_treadle.isnan(a)
     return numbers if where is True else numbers & _scalar(where, "where")
@@ -228,10 +229,10 @@ def _numbers(a, where):
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     """The mean of the numbers along ``axis``; NaN where there are none."""
     a = _own(a, "nanmean")
-    if where is not True or a.dtype.kind not in "fc":
+    if where is not True or kind_of(a.dtype) not in "fc":
         return _treadle.mean(a, axis, dtype, out, keepdims, where=_numbers(a, where))
     dtype = a.dtype if dtype is None else np.dtype(dtype)
-    wide = np.float32 if dtype == np.float16 else dtype
+    wide = np.float32 if is_half(dtype) else dtype
     total = _treadle.sum(_without_nan(a, 0), axis, wide, keepdims=keepdims)
     count = _treadle.count_nonzero(~_treadle.isnan(a), axis, keepdims=keepdims)
     return _deliver((total / count.astype(wide)).astype(dtype, copy=False), out)

@@ -1,6 +1,6 @@
 """Discrete Fourier transforms by the names of ``numpy.fft``.
 
-float32, complex64 and float16 are computed in single precision, everything else in double, as NumPy 2 does. ``norm``:
+float32, complex64, float16 and bfloat16 are computed in single precision, everything else in double. ``norm``:
 "backward" (default) divides the inverse transforms by the number of points, "forward" the forward ones, "ortho" both
 by its square root. ``n`` and ``s`` cut or pad with zeros. ``out`` receives the result.
 """
@@ -12,6 +12,7 @@ import numpy as np
 from . import _functions as _f
 from . import _treadle
 from ._creation import arange, empty_like
+from ._kinds import is_half
 from ._treadle import ndarray
 
 __all__ = [
@@ -163,8 +164,8 @@ def irfftn(a, s=None, axes=None, norm=None, out=None):
 
 
 def _half(a):
-    """NumPy gives real results of float16 input back as float16."""
-    return np.float16 if a.dtype == np.float16 else None
+    """NumPy gives real results of float16 input back as float16; bfloat16 does likewise."""
+    return a.dtype if is_half(a.dtype) else None
 
 
 def rfft2(a, s=None, axes=(-2, -1), norm=None, out=None):

@@ -2,7 +2,8 @@
 
 The last two axes of an array are its matrices; all others count them. Matrices of float32, float64, complex64 and
 complex128 are computed in their own precision (NumPy computes float32 in float64), integers and bool as float64;
-float16 raises TypeError. ``LinAlgError`` is NumPy's own class. Results that NumPy gives as scalars are 0-d arrays.
+float16 and bfloat16 raise TypeError. ``LinAlgError`` is NumPy's own class. Results that NumPy gives as scalars are 0-d
+arrays.
 """
 
 import math
@@ -15,6 +16,7 @@ from numpy.linalg import LinAlgError
 from . import _functions as _f
 from . import _treadle
 from ._creation import arange, empty, eye, zeros
+from ._kinds import kind_of, limits_of
 from ._linalg_norms import cond, matrix_norm, norm, vector_norm
 from ._treadle import ndarray
 
@@ -55,7 +57,7 @@ def _square(a, function):
 
 
 def _finite(a):
-    if a.dtype.kind in "fc" and not bool(_treadle.all(_treadle.isfinite(a))):
+    if kind_of(a.dtype) in "fc" and not bool(_treadle.all(_treadle.isfinite(a))):
         raise LinAlgError("Array must not contain infs or NaNs")
 
 
@@ -64,7 +66,7 @@ def _conjugate(a):
 
 
 def _eps(a):
-    return float(np.finfo(a.dtype if a.dtype.kind in "fc" else np.float64).eps)
+    return float(np.finfo(a.dtype if kind_of(a.dtype) in "fc" else np.float64).eps)
 
 
 # ---- products ----
@@ -281,12 +283,12 @@ def lstsq(a, b, rcond=None):
     m, n = a.shape
     if m != right.shape[0]:
         raise LinAlgError("Incompatible dimensions")
-    dtype = np.result_type(*(x.dtype if x.dtype.kind in "fc" else np.float64 for x in (a, b)))
+    dtype = np.result_type(*(x.dtype if kind_of(x.dtype) in "fc" else np.float64 for x in (a, b)))
     u, s, vh = svd(a.astype(dtype, copy=False), full_matrices=False)
     if rcond is None:
-        rcond = max(m, n) * float(np.finfo(dtype).eps)
+        rcond = max(m, n) * float(limits_of(dtype).eps)
     elif rcond < 0:
-        rcond = float(np.finfo(dtype).eps)
+        rcond = float(limits_of(dtype).eps)
     if s.size:
         kept = (s > rcond * s[0]) & (s > 0)
         inverse = _treadle.where(kept, 1 / s, 0).astype(s.dtype, copy=False)

@@ -308,8 +308,8 @@ Array apply1(Op op, const Array& a) {
 Array var(const Array& x, const std::optional<Axes>& axes, double ddof, bool keepdims,
           std::optional<DType> dtype) {
   Array values = dtype ? x.astype(*dtype, false) : x;
-  bool half = values.dtype() == DType::float16;
-  if (half) values = values.astype(DType::float32);
+  const DType asked = values.dtype();
+  if (is_half(asked)) values = values.astype(DType::float32);
   Array center = reduce(Reduction::mean, values, axes, true);
   Array distance = apply2(Op::subtract, values, center);
   Array square = info(distance.dtype()).kind == 'c'
@@ -319,7 +319,7 @@ Array var(const Array& x, const std::optional<Axes>& axes, double ddof, bool kee
   Array total = reduce(Reduction::sum, square, axes, keepdims);
   double divisor = std::max(static_cast<double>(reduced_count(x, axes)) - ddof, 0.0);
   Array result = apply2(Op::divide, total, Scalar(divisor));
-  return half ? result.astype(DType::float16) : result;
+  return is_half(asked) ? result.astype(asked) : result;
 }
 
 }  // namespace td

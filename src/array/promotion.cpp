@@ -10,10 +10,10 @@ namespace td {
 DType dtype_from_name(std::string_view name) {
   for (const DTypeInfo& row : kDTypes)
     if (row.numpy == name) return row.dtype;
-  throw TypeError(base::cat(
-      "there is no dtype named '", name,
-      "'; use one of bool, int8 to int64, uint8 to uint64, float16 to float64, complex64, "
-      "complex128"));
+  throw TypeError(
+      base::cat("there is no dtype named '", name,
+                "'; use one of bool, int8 to int64, uint8 to uint64, float16 to float64, bfloat16, "
+                "complex64, complex128"));
 }
 
 }  // namespace td
@@ -43,8 +43,41 @@ DType signed_with_unsigned(const DTypeInfo& i, const DTypeInfo& u) {
 }
 
 // NumPy's type letters of ops.def, in the order of tables/dtypes.def.
-constexpr std::string_view kLetters = "?bhiqBHIQefdFD";
+constexpr std::string_view kLetters = "?bhiqBHIQefdFDE";
 DType from_letter(char letter) { return static_cast<DType>(kLetters.find(letter)); }
+
+// float16 stands first in the table and is the one that NumPy pairs with int8; bfloat16 has rules
+// of its own, those of ml_dtypes: it holds numbers of 8 bits, and float32 holds it. It has no dtype
+// in common with float16 and wider integers.
+std::optional<DType> with_bfloat16(DType other) {
+  const DTypeInfo& row = info(other);
+  if (other == DType::bfloat16 || row.bytes == 1) return DType::bfloat16;
+  if (row.kind == 'c' || (row.kind == 'f' && row.bytes > 2)) return other;
+  return {};
+}
+
+std::optional<DType> common(DType a, DType b) {
+  if (a == b) return a;
+  if (a == DType::bfloat16) return with_bfloat16(b);
+  if (b == DType::bfloat16) return with_bfloat16(a);
+  const DTypeInfo *low = &info(a), *high = &info(b);
+  if (rank(low->kind) > rank(high->kind)) std::swap(low, high);
+  if (low->kind == 'b') return high->dtype;
+  if (low->kind == high->kind) return low->bytes > high->bytes ? low->dtype : high->dtype;
+  if (high->kind == 'i') return signed_with_unsigned(*high, *low);
+  std::size_t real_bytes = high->kind == 'c' ? high->bytes / 2 : high->bytes;
+  std::size_t need = low->kind == 'f' ? low->bytes : float_bytes_for_integer(low->bytes);
+  std::size_t bytes = std::max(real_bytes, need);
+  return of_kind(high->kind, high->kind == 'c' ? 2 * bytes : bytes);
+}
+
+// What the loops of an element-wise operation are searched with: two dtypes without a common one
+// meet in float32 or float64.
+DType promote_operands(DType a, DType b) {
+  if (auto d = common(a, b)) return *d;
+  return promote(a == DType::bfloat16 ? DType::float32 : a,
+                 b == DType::bfloat16 ? DType::float32 : b);
+}
 
 bool is_integer(DType d) { return info(d).kind == 'i' || info(d).kind == 'u'; }
 
@@ -60,6 +93,18 @@ DType with_weak(DType strong, const Scalar& value) {
   if (kind == 'f') return rank(have) < rank('f') ? DType::float64 : strong;
   if (have == 'c') return strong;
   return rank(have) == rank('f') && itemsize(strong) < 8 ? DType::complex64 : DType::complex128;
+}
+
+// The strong dtypes by `pair`, then the weak scalars.
+DType combine(std::span<const TypeOperand> operands, DType (*pair)(DType, DType)) {
+  std::optional<DType> strong;
+  for (const TypeOperand& operand : operands)
+    if (const auto* d = std::get_if<DType>(&operand)) strong = strong ? pair(*strong, *d) : *d;
+  for (const TypeOperand& operand : operands)
+    if (const auto* s = std::get_if<Scalar>(&operand))
+      strong = strong ? with_weak(*strong, *s) : scalar_dtype(*s);
+  if (!strong) throw ValueError("at least one array or dtype is required");
+  return *strong;
 }
 
 std::string dtype_text(DType d) { return cat("dtype('", info(d).numpy, "')"); }
@@ -87,9 +132,16 @@ std::string dtype_text(DType d) { return cat("dtype('", info(d).numpy, "')"); }
                       "rule ''safe''"));
 }
 
+// bfloat16 is computed wherever float16 is.
+bool has_loop(const OpInfo& row, DType dtype) {
+  if (dtype == DType::bfloat16) dtype = DType::float16;
+  return row.loops.find(kLetters[static_cast<std::size_t>(dtype)]) != std::string_view::npos;
+}
+
 // The first loop that every operand casts to safely, each by itself: int8 with uint8 divides in
 // float16. A weak scalar counts through the promoted dtype.
 DType select_loop(const OpInfo& row, std::span<const TypeOperand> operands, DType promoted) {
+  if (promoted == DType::bfloat16 && has_loop(row, promoted)) return promoted;
   if (row.flags == OpFlags::no_bool && promoted == DType::bool_) no_loop(row, promoted);
   if (row.flags == OpFlags::true_division && rank(info(promoted).kind) < rank('f'))
     return DType::float64;
@@ -177,11 +229,9 @@ DType forced_loop(const OpInfo& row, std::span<const TypeOperand> operands, DTyp
   bool boolean_result = row.signature.back() == '?';
   if (boolean_result && dtype == DType::bool_) {
     auto chosen = selecting(row, operands);
-    return select_loop(row, chosen, result_type(chosen));
+    return select_loop(row, chosen, combine(chosen, promote_operands));
   }
-  bool found = false;
-  for (char letter : row.loops) found = found || from_letter(letter) == dtype;
-  if (!found)
+  if (!has_loop(row, dtype))
     throw TypeError(cat("No loop matching the specified signature and casting was found for ufunc ",
                         row.name, " with dtype ", info(dtype).numpy));
   for (std::size_t k = 0; k < operands.size(); ++k) {
@@ -197,20 +247,13 @@ DType forced_loop(const OpInfo& row, std::span<const TypeOperand> operands, DTyp
 }  // namespace
 
 DType promote(DType a, DType b) {
-  if (a == b) return a;
-  const DTypeInfo *low = &info(a), *high = &info(b);
-  if (rank(low->kind) > rank(high->kind)) std::swap(low, high);
-  if (low->kind == 'b') return high->dtype;
-  if (low->kind == high->kind) return low->bytes > high->bytes ? low->dtype : high->dtype;
-  if (high->kind == 'i') return signed_with_unsigned(*high, *low);
-  std::size_t real_bytes = high->kind == 'c' ? high->bytes / 2 : high->bytes;
-  std::size_t need = low->kind == 'f' ? low->bytes : float_bytes_for_integer(low->bytes);
-  std::size_t bytes = std::max(real_bytes, need);
-  return of_kind(high->kind, high->kind == 'c' ? 2 * bytes : bytes);
+  if (auto d = common(a, b)) return *d;
+  throw TypeError(cat("the dtypes ", info(a).numpy, " and ", info(b).numpy,
+                      " have no common dtype; convert one of them with astype"));
 }
 
 bool can_cast(DType from, DType to, Casting casting) {
-  if (casting == Casting::unsafe || promote(from, to) == to) return true;
+  if (casting == Casting::unsafe || common(from, to) == to) return true;
   return casting == Casting::same_kind && rank(info(from).kind) <= rank(info(to).kind);
 }
 
@@ -220,16 +263,7 @@ DType scalar_dtype(const Scalar& value) {
   return kinds[value.index()];
 }
 
-DType result_type(std::span<const TypeOperand> operands) {
-  std::optional<DType> strong;
-  for (const TypeOperand& operand : operands)
-    if (const auto* d = std::get_if<DType>(&operand)) strong = strong ? promote(*strong, *d) : *d;
-  for (const TypeOperand& operand : operands)
-    if (const auto* s = std::get_if<Scalar>(&operand))
-      strong = strong ? with_weak(*strong, *s) : scalar_dtype(*s);
-  if (!strong) throw ValueError("at least one array or dtype is required");
-  return *strong;
-}
+DType result_type(std::span<const TypeOperand> operands) { return combine(operands, promote); }
 
 void check_weak_fits(const Scalar& value, DType dtype) {
   if (weak_fits(value, dtype)) return;
@@ -255,7 +289,7 @@ Loop resolve(Op op, std::span<const TypeOperand> operands, std::optional<DType> 
     t = forced_loop(row, operands, *dtype);
   } else {
     auto chosen = selecting(row, operands);
-    DType promoted = result_type(chosen);
+    DType promoted = combine(chosen, promote_operands);
     if (row.flags == OpFlags::compare && exact_comparison(operands, promoted, loop)) return loop;
     t = select_loop(row, chosen, promoted);
   }

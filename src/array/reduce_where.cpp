@@ -67,11 +67,11 @@ Shape kept_shape(const Array& x, const std::optional<Axes>& axes, bool keepdims)
   return shape;
 }
 
-// Sum over number of the chosen elements; float16 adds in float32.
+// Sum over number of the chosen elements; 16-bit floats add in float32.
 Array mean_where(const Array& x, const Array& mask, const std::optional<Axes>& axes, bool keepdims,
                  std::optional<DType> dtype) {
   DType result = array::resolve(Reduction::mean, x.dtype(), dtype).result;
-  DType wide = result == DType::float16 ? DType::float32 : result;
+  DType wide = is_half(result) ? DType::float32 : result;
   Array total = reduce_where(Reduction::sum, x.astype(wide, false), mask, {}, axes, keepdims);
   Array number = reduce(Reduction::count_nonzero, mask.broadcast_to(x.shape()), axes, keepdims);
   return apply_two(Op::divide, total, number.astype(wide)).astype(result, false);

@@ -53,7 +53,7 @@ enum Operation : int { OP_N = 0, OP_T = 1, OP_C = 2 };
 enum Math : int { DEFAULT_MATH = 0, TF32_TENSOR_OP_MATH = 3 };
 
 // cudaDataType_t.
-enum DataType : int { R_32F = 0, R_64F = 1, R_16F = 2, C_32F = 4, C_64F = 5 };
+enum DataType : int { R_32F = 0, R_64F = 1, R_16F = 2, C_32F = 4, C_64F = 5, R_16BF = 14 };
 
 // cublasComputeType_t.
 enum ComputeType : int { COMPUTE_32F = 68, COMPUTE_64F = 70 };

@@ -127,17 +127,17 @@ TD_GEMV(cuComplex, cublasCgemv)
 TD_GEMV(cuDoubleComplex, cublasZgemv)
 #undef TD_GEMV
 
+template <int type>
 cublasStatus_t run_half(const Call& x) {
   const float one = 1, zero = 0;
   if (x.count == 1)
-    return x.api.cublasGemmEx(x.handle, x.op_a, x.op_b, x.m, x.n, x.k, &one, at<void>(x.a),
-                              blas::R_16F, x.lda, at<void>(x.b), blas::R_16F, x.ldb, &zero,
-                              at<void>(x.c), blas::R_16F, x.ldc, blas::COMPUTE_32F,
-                              blas::GEMM_DEFAULT);
+    return x.api.cublasGemmEx(x.handle, x.op_a, x.op_b, x.m, x.n, x.k, &one, at<void>(x.a), type,
+                              x.lda, at<void>(x.b), type, x.ldb, &zero, at<void>(x.c), type, x.ldc,
+                              blas::COMPUTE_32F, blas::GEMM_DEFAULT);
   return x.api.cublasGemmStridedBatchedEx(
-      x.handle, x.op_a, x.op_b, x.m, x.n, x.k, &one, at<void>(x.a), blas::R_16F, x.lda, x.stride_a,
-      at<void>(x.b), blas::R_16F, x.ldb, x.stride_b, &zero, at<void>(x.c), blas::R_16F, x.ldc,
-      x.stride_c, x.count, blas::COMPUTE_32F, blas::GEMM_DEFAULT);
+      x.handle, x.op_a, x.op_b, x.m, x.n, x.k, &one, at<void>(x.a), type, x.lda, x.stride_a,
+      at<void>(x.b), type, x.ldb, x.stride_b, &zero, at<void>(x.c), type, x.ldc, x.stride_c,
+      x.count, blas::COMPUTE_32F, blas::GEMM_DEFAULT);
 }
 
 struct GemmRow {
@@ -149,6 +149,7 @@ struct GemmRow {
 };
 
 bool always(const BlasApi&) { return true; }
+bool has_ex(const BlasApi& api) { return api.cublasGemmEx && api.cublasGemmStridedBatchedEx; }
 
 constexpr GemmRow kGemm[] = {
     {DType::float32, "cublasSgemm", always, [](const Call& x) { return run(x, 1.0f, 0.0f); },
@@ -161,9 +162,8 @@ constexpr GemmRow kGemm[] = {
     {DType::complex128, "cublasZgemm", always,
      [](const Call& x) { return run(x, cuDoubleComplex{1, 0}, cuDoubleComplex{}); },
      [](const VectorCall& v) { return run(v, cuDoubleComplex{1, 0}, cuDoubleComplex{}); }},
-    {DType::float16, "cublasGemmEx",
-     [](const BlasApi& api) { return api.cublasGemmEx && api.cublasGemmStridedBatchedEx; },
-     run_half, nullptr},
+    {DType::float16, "cublasGemmEx", has_ex, run_half<blas::R_16F>, nullptr},
+    {DType::bfloat16, "cublasGemmEx", has_ex, run_half<blas::R_16BF>, nullptr},
 };
 
 const GemmRow* row_of(DType dtype) {

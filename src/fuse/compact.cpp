@@ -13,8 +13,7 @@ namespace td::fuse {
 namespace {
 
 std::string headers_for(DType dtype) {
-  return device_headers(dtype == DType::float16, info(dtype).kind == 'c', false, false) +
-         kText_compact;
+  return device_headers(is_half(dtype), info(dtype).kind == 'c', false, false) + kText_compact;
 }
 
 constexpr const char* kMaskParameters =

@@ -156,7 +156,7 @@ void launch_histogram(const View& x, const View& edges, const View& weights, con
     std::string c(cuda_name(compare)), e(cuda_name(edges.dtype)),
         value = "td_cast<" + c + ">(x[i])";
     bool half = false;
-    for (DType d : {x.dtype, edges.dtype, compare}) half = half || d == DType::float16;
+    for (DType d : {x.dtype, edges.dtype, compare}) half = half || is_half(d);
     std::string bin = uniform ? "td_even_bin<" + c + ">(even, edges, " + value + ")"
                               : "td_search_bin<" + c + ">(edges, bins, " + value + ")";
     return headers_for(half) +

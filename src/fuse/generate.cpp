@@ -13,7 +13,7 @@ namespace {
 using base::cat;
 
 std::string headers_for(DType dtype, bool philox) {
-  return fuse::device_headers(dtype == DType::float16, info(dtype).kind == 'c', false, philox);
+  return fuse::device_headers(is_half(dtype), info(dtype).kind == 'c', false, philox);
 }
 
 struct Target {
@@ -55,7 +55,7 @@ std::string arange_text(DType dtype) {
            loop("    out[i] = td_cast<" + type + ">((long long)(whole_start + i * whole_step));\n");
   // As NumPy: the first two elements are rounded to the dtype, and their difference is the step.
   std::string part = dtype == DType::float64 || dtype == DType::complex128 ? "double" : "float";
-  std::string rounded = dtype == DType::float16 ? "(float)td_cast<td_half>" : "(" + part + ")";
+  std::string rounded = is_half(dtype) ? "(float)td_cast<" + type + ">" : "(" + part + ")";
   return text + "  const " + part + " a = " + rounded + "(start), d = " + rounded +
          "(start + step_) - a;\n" +
          loop("    out[i] = td_cast<" + type + ">(a + (" + part + ")i * d);\n");
@@ -81,7 +81,7 @@ enum class Draw { uniform, normal, integers };
 
 std::string random_text(Draw draw, DType dtype) {
   std::string type(fuse::cuda_name(dtype));
-  bool narrow = dtype == DType::float32 || dtype == DType::float16;
+  bool narrow = dtype == DType::float32 || is_half(dtype);
   int per_block = draw != Draw::integers && narrow ? 4 : 2;
   std::string real = narrow ? "float" : "double";
   std::string body = "    const td_words r = td_philox(offset + i, 0, seed);\n    " +
@@ -104,7 +104,7 @@ std::string random_text(Draw draw, DType dtype) {
   std::string count = std::to_string(per_block), single;
   single = "      for (int k = 0; k < " + count + "; ++k)\n        if (i * " + count +
            " + k < size) out[i * " + count + " + k] = " + value + ";\n";
-  if (draw != Draw::integers && dtype != DType::float16) {
+  if (draw != Draw::integers && !is_half(dtype)) {
     // A whole block is one store of 16 bytes on a GPU: the array starts at a multiple of them.
     std::string vector = type + count, list = "v[0], v[1]";
     if (per_block == 4) list += ", v[2], v[3]";
@@ -126,7 +126,7 @@ std::string random_text(Draw draw, DType dtype) {
 std::uint64_t draw_into(const Array& out, Draw draw, std::uint64_t seed, std::uint64_t offset,
                         std::uint64_t low, std::uint64_t range) {
   DType dtype = out.dtype();
-  bool four = draw != Draw::integers && (dtype == DType::float32 || dtype == DType::float16);
+  bool four = draw != Draw::integers && (dtype == DType::float32 || is_half(dtype));
   std::int64_t blocks = (out.size() + (four ? 3 : 1)) / (four ? 4 : 2);
   if (blocks == 0) return 0;
   Target target = target_of(out);
@@ -148,7 +148,7 @@ std::uint64_t draw_into(const Array& out, Draw draw, std::uint64_t seed, std::ui
 void check_floating(const char* what, DType dtype) {
   if (info(dtype).kind != 'f')
     throw TypeError(cat("Generator.", what, ": dtype ", info(dtype).numpy,
-                        " is not supported; use float16, float32 or float64"));
+                        " is not supported; use float16, bfloat16, float32 or float64"));
 }
 
 }  // namespace
@@ -189,12 +189,12 @@ Generator::Generator(std::uint64_t seed) : seed_(seed) {}
 
 Array Generator::random(const Shape& shape, DType dtype) {
   check_floating("random", dtype);
-  // float16 has too few digits for 2^-24: it is drawn as float32 and cut towards zero would bias;
+  // 16 bits have too few digits for 2^-24: drawn as float32 and cut towards zero would bias;
   // rounding may give 1.
-  if (dtype == DType::float16)
+  if (is_half(dtype))
     throw TypeError(
-        "Generator.random: float16 is not supported, since rounding could give 1; draw float32 and "
-        "convert");
+        cat("Generator.random: ", info(dtype).numpy,
+            " is not supported, since rounding could give 1; draw float32 and convert"));
   Array out = empty(shape, dtype);
   offset_ += draw_into(out, Draw::uniform, seed_, offset_, 0, 0);
   return out;

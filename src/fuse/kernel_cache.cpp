@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -87,12 +88,21 @@ std::uint16_t half_bits(double x) {
   return static_cast<std::uint16_t>(sign | (field + rounded));
 }
 
+// The upper half of a float, rounded to nearest even.
+std::uint16_t bfloat_bits(float value) {
+  auto bits = std::bit_cast<std::uint32_t>(value);
+  if (value != value) return static_cast<std::uint16_t>((bits >> 16 & 0x8000u) | 0x7fc0u);
+  return static_cast<std::uint16_t>((bits + 0x7fffu + (bits >> 16 & 1)) >> 16);
+}
+
 }  // namespace
 
 void Arguments::scalar(const Scalar& value, DType dtype) {
   switch (dtype) {
     case DType::float16:
       return add(half_bits(real_value(value)));
+    case DType::bfloat16:
+      return add(bfloat_bits(static_cast<float>(real_value(value))));
     case DType::float32:
       return add(static_cast<float>(real_value(value)));
     case DType::float64:

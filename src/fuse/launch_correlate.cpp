@@ -13,7 +13,7 @@ namespace td {
 namespace {
 
 std::string slide_text(DType dtype) {
-  bool half = dtype == DType::float16, complex = info(dtype).kind == 'c';
+  bool half = is_half(dtype), complex = info(dtype).kind == 'c';
   return fuse::device_headers(half, complex, true, false) + fuse::kText_correlate + "typedef " +
          std::string(fuse::cuda_name(dtype)) +
          " T;\nextern \"C\" __global__ void __launch_bounds__(256) td_correlate(const T* a, const "

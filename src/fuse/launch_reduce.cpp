@@ -144,7 +144,7 @@ class ReducePrinter {
 
   // The second kernel is a text of its own, since most reductions do without it.
   std::string finish_text() {
-    bool half = program_.input == DType::float16, complex = info(program_.input).kind == 'c';
+    bool half = is_half(program_.input), complex = info(program_.input).kind == 'c';
     out_ << device_headers(half, complex, true, false) << "\ntypedef "
          << (plan_.wide ? "long long" : "int") << " td_index;\ntypedef "
          << info(program_.reduction).functor << "<" << cuda_name(program_.input)

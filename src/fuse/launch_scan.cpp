@@ -29,10 +29,10 @@ struct Job {
   std::int64_t columns() const { return outer * inner; }
 };
 
-DType accumulator(DType dtype) { return dtype == DType::float16 ? DType::float32 : dtype; }
+DType accumulator(DType dtype) { return is_half(dtype) ? DType::float32 : dtype; }
 
 std::string scan_text(const Job& job, const char* kernel) {
-  bool half = job.dtype == DType::float16, complex = info(job.dtype).kind == 'c';
+  bool half = is_half(job.dtype), complex = info(job.dtype).kind == 'c';
   std::string type(fuse::cuda_name(job.dtype));
   std::string text = fuse::device_headers(half, complex, true, false) + fuse::kText_scan;
   text += cat("typedef ", type, " T;\ntypedef ", info(job.op).functor,

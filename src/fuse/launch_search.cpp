@@ -18,7 +18,7 @@ using base::tuple_text;
 constexpr const char* kGlobal = "extern \"C\" __global__ void __launch_bounds__(256) ";
 
 std::string search_text(DType dtype) {
-  bool half = dtype == DType::float16, complex = info(dtype).kind == 'c';
+  bool half = is_half(dtype), complex = info(dtype).kind == 'c';
   return fuse::device_headers(half, complex, false, false) + fuse::kText_sort + fuse::kText_search +
          "typedef " + std::string(fuse::cuda_name(dtype)) + " T;\n" + kGlobal +
          "td_searchsorted(const T* sorted, const long long* sorter, const T* values, long long* "

@@ -81,7 +81,7 @@ class SelectPrinter {
   std::string text() {
     bool half = false, complex = false;
     for (const View* v : plan_.operands) {
-      half = half || v->dtype == DType::float16;
+      half = half || is_half(v->dtype);
       complex = complex || info(v->dtype).kind == 'c';
     }
     out_ << device_headers(half, complex, false, false) << kText_scatter << "\ntypedef "

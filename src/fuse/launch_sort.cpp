@@ -23,7 +23,7 @@ int items_of(DType dtype) { return itemsize(dtype) <= 4 ? 16 : 8; }
 int passes_of(DType dtype) { return static_cast<int>(itemsize(dtype)); }
 
 std::string headers(DType dtype) {
-  bool half = dtype == DType::float16, complex = info(dtype).kind == 'c';
+  bool half = is_half(dtype), complex = info(dtype).kind == 'c';
   return fuse::device_headers(half, complex, false, false) + fuse::kText_sort + "typedef " +
          std::string(fuse::cuda_name(dtype)) + " T;\n";
 }

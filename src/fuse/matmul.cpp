@@ -154,8 +154,8 @@ Array blas_product(Array a, Array b, const Shape& batch, DType dtype) {
 // memory.
 std::string tiled_text(DType dtype) {
   std::string type(fuse::cuda_name(dtype));
-  return fuse::device_headers(dtype == DType::float16, info(dtype).kind == 'c', false, false) +
-         "typedef " + type + R"( T;
+  return fuse::device_headers(is_half(dtype), info(dtype).kind == 'c', false, false) + "typedef " +
+         type + R"( T;
 extern "C" __global__ void __launch_bounds__(256) td_matmul(const T* a, const T* b, T* c, long long m, long long n,
                                                              long long k, long long batches) {
   __shared__ T left[16][17], right[16][17];
@@ -238,12 +238,11 @@ Array matmul(const Array& a, const Array& b) {
   char kind = info(dtype).kind;
   array::OnDeviceOf scope(a);
   // Where the library has no products of halves, those of floats do it: the sums are floats anyway.
-  bool half = dtype == DType::float16 &&
-              !driver::gemm_supports(*view_of(a).storage->device(), DType::float16);
+  bool half = is_half(dtype) && !driver::gemm_supports(*view_of(a).storage->device(), dtype);
   Array c = kind == 'f' || kind == 'c'
                 ? blas_product(left, right, batch, half ? DType::float32 : dtype)
                 : tiled_product(left, right, batch, dtype);
-  if (half) c = c.astype(DType::float16);
+  if (half) c = c.astype(dtype);
   std::vector<IndexItem> drop{Ellipsis{}};
   drop.push_back(a.ndim() == 1 ? IndexItem(std::int64_t{0}) : IndexItem(Slice{}));
   drop.push_back(b.ndim() == 1 ? IndexItem(std::int64_t{0}) : IndexItem(Slice{}));

@@ -9,7 +9,7 @@ namespace td::fuse {
 namespace {
 
 void note_type(DType dtype, bool& half, bool& complex) {
-  half = half || dtype == DType::float16;
+  half = half || is_half(dtype);
   complex = complex || info(dtype).kind == 'c';
 }
 
@@ -120,7 +120,7 @@ std::string print_prelude(const Program& program, bool wide_index) {
   return out.str();
 }
 
-// Scalars travel as plain numbers: a float16 as its bits, a complex number as two.
+// Scalars travel as plain numbers: a 16-bit float as its bits, a complex number as two.
 std::string parameter_list(const Program& program) {
   std::ostringstream out;
   for (std::size_t k = 0; k < program.leaves.size(); ++k)
@@ -130,6 +130,7 @@ std::string parameter_list(const Program& program) {
   for (std::size_t k = 0; k < program.scalars.size(); ++k) {
     switch (program.scalars[k].dtype) {
       case DType::float16:
+      case DType::bfloat16:
         out << "unsigned short s" << k << ", ";
         break;
       case DType::complex64:
@@ -152,8 +153,8 @@ std::string scalar_arguments(const Program& program) {
   std::ostringstream out;
   for (std::size_t k = 0; k < program.scalars.size(); ++k) {
     DType d = program.scalars[k].dtype;
-    if (d == DType::float16)
-      out << "td_half_bits(s" << k << "), ";
+    if (is_half(d))
+      out << cuda_name(d) << "_bits(s" << k << "), ";
     else if (info(d).kind == 'c')
       out << cuda_name(d) << "(s" << k << "r, s" << k << "i), ";
     else if (d == DType::bool_)

@@ -1,12 +1,14 @@
-// Floating-point functions of tables/ops.def. float16 computes in float and rounds once; complex
-// functions use Kahan's formulas. Nothing here is contracted: kernels are compiled with
+// Floating-point functions of tables/ops.def. float16 and bfloat16 compute in float and round once;
+// complex functions use Kahan's formulas. Nothing here is contracted: kernels are compiled with
 // --fmad=false, so that fusing changes no result.
 
 #ifdef TD_HALF
-#define TD_HALF_UNARY(name, f) \
-  TD_FN td_half name(td_half x) { return td_half(f((float)x)); }
-#define TD_HALF_BINARY(name, f) \
-  TD_FN td_half name(td_half x, td_half y) { return td_half(f((float)x, (float)y)); }
+#define TD_HALF_UNARY(name, f)                                   \
+  TD_FN td_half name(td_half x) { return td_half(f((float)x)); } \
+  TD_FN td_bfloat name(td_bfloat x) { return td_bfloat(f((float)x)); }
+#define TD_HALF_BINARY(name, f)                                                       \
+  TD_FN td_half name(td_half x, td_half y) { return td_half(f((float)x, (float)y)); } \
+  TD_FN td_bfloat name(td_bfloat x, td_bfloat y) { return td_bfloat(f((float)x, (float)y)); }
 #else
 #define TD_HALF_UNARY(name, f)
 #define TD_HALF_BINARY(name, f)
@@ -151,14 +153,18 @@ TD_FN float td_nextafter(float x, float y) { return td_float_nextafter(x, y); }
 TD_FN double td_nextafter(double x, double y) { return td_float_nextafter(x, y); }
 #ifdef TD_HALF
 TD_FN td_half td_ldexp(td_half x, int n) { return td_half(ldexpf((float)x, n)); }
-TD_FN td_half td_nextafter(td_half x, td_half y) {
+TD_FN td_bfloat td_ldexp(td_bfloat x, int n) { return td_bfloat(ldexpf((float)x, n)); }
+template <class T>
+TD_FN T td_half_nextafter(T x, T y) {
   float a = x, b = y;
-  if (a != a || b != b) return td_half_bits(0x7e00);
+  if (a != a || b != b) return td_from_bits<T>(T::nan);
   if (a == b) return y;
-  if (a == 0.0f) return td_half_bits((unsigned short)((y.bits & 0x8000u) | 1u));
+  if (a == 0.0f) return td_from_bits<T>((unsigned short)((y.bits & 0x8000u) | 1u));
   bool grow = (a < b) == (a > 0.0f);
-  return td_half_bits((unsigned short)(grow ? x.bits + 1u : x.bits - 1u));
+  return td_from_bits<T>((unsigned short)(grow ? x.bits + 1u : x.bits - 1u));
 }
+TD_FN td_half td_nextafter(td_half x, td_half y) { return td_half_nextafter(x, y); }
+TD_FN td_bfloat td_nextafter(td_bfloat x, td_bfloat y) { return td_half_nextafter(x, y); }
 #endif
 
 // The argument of a real number: 0 or pi.

@@ -59,7 +59,7 @@ TD_FN T td_neg(T x) {
   if constexpr (td_traits<T>::integer) return td_sub(T(0), x);
 #ifdef TD_HALF
   else if constexpr (td_traits<T>::half)
-    return td_half_bits(x.bits ^ 0x8000u);
+    return td_from_bits<T>(x.bits ^ 0x8000u);
 #endif
 #ifdef TD_COMPLEX
   else if constexpr (td_traits<T>::complex)
@@ -78,7 +78,7 @@ TD_FN bool td_isnan(T x) {
 #endif
 #ifdef TD_HALF
   else if constexpr (td_traits<T>::half)
-    return (x.bits & 0x7fffu) > 0x7c00u;
+    return (x.bits & 0x7fffu) > T::infinity;
 #endif
   else
     return x != x;
@@ -96,7 +96,7 @@ TD_FN bool td_isinf(T x) {
 #endif
 #ifdef TD_HALF
   else if constexpr (td_traits<T>::half)
-    return (x.bits & 0x7fffu) == 0x7c00u;
+    return (x.bits & 0x7fffu) == T::infinity;
 #endif
   else
     return td_infinite(x);
@@ -178,7 +178,7 @@ TD_FN T td_select(bool condition, T x, T y) {
 #endif
 #ifdef TD_HALF
       if constexpr (td_traits<T>::half)
-    return td_half_bits(condition ? x.bits : y.bits);
+    return td_from_bits<T>(condition ? x.bits : y.bits);
   else
 #endif
     return condition ? x : y;

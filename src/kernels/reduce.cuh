@@ -11,6 +11,10 @@ template <>
 struct td_accumulator<td_half> {
   typedef float type;
 };
+template <>
+struct td_accumulator<td_bfloat> {
+  typedef float type;
+};
 #endif
 
 // Lowest and highest value, infinities included.

@@ -17,7 +17,7 @@ TD_FN T td_shuffle(T x, int from) {
 #endif
 #ifdef TD_HALF
   else if constexpr (td_traits<T>::half)
-    return td_half_bits((unsigned short)__shfl_sync(0xffffffffu, (int)x.bits, from));
+    return td_from_bits<T>((unsigned short)__shfl_sync(0xffffffffu, (int)x.bits, from));
 #endif
   else
     return (T)__shfl_sync(0xffffffffu, (int)x, from);

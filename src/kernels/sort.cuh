@@ -37,11 +37,14 @@ TD_FN unsigned long long td_key(double x) {
   return x == x ? key : 0xffffffffffffffffull;
 }
 #ifdef TD_HALF
-TD_FN unsigned td_key(td_half x) {
+template <class T>
+TD_FN unsigned td_half_key(T x) {
   const unsigned bits = x.bits == 0x8000u ? 0u : x.bits;
   const unsigned key = bits ^ (bits & 0x8000u ? 0xffffu : 0x8000u);
-  return (bits & 0x7fffu) <= 0x7c00u ? key : 0xffffu;
+  return (bits & 0x7fffu) <= T::infinity ? key : 0xffffu;
 }
+TD_FN unsigned td_key(td_half x) { return td_half_key(x); }
+TD_FN unsigned td_key(td_bfloat x) { return td_half_key(x); }
 #endif
 #ifdef TD_COMPLEX
 // NaN in the imaginary part stands behind all numbers, ordered by the real part; then NaN in the

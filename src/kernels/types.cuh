@@ -37,7 +37,7 @@ TD_TRAITS(float, 0, 1, 1, 32)
 TD_TRAITS(double, 0, 1, 1, 64)
 #undef TD_TRAITS
 
-// ---- float16: storage is 16 bits; arithmetic is done in float and rounded once ----
+// ---- float16 and bfloat16: storage is 16 bits; arithmetic is done in float and rounded once ----
 #ifdef TD_HALF
 #ifdef __TREADLE__
 TD_FN float td_half_to_float(unsigned short bits) {
@@ -71,25 +71,47 @@ TD_FN float td_round_to_odd(double x) {
   return __uint_as_float(away ? bits - 1u : bits + 1u);
 }
 
-struct td_half {
-  unsigned short bits;
-  td_half() = default;
-  __device__ __forceinline__ td_half(float x) : bits(td_float_to_half(x)) {}
-  __device__ __forceinline__ operator float() const { return td_half_to_float(bits); }
-};
-template <>
-struct td_traits<td_half> {
-  enum { integer = 0, is_signed = 1, floating = 1, half = 1, complex = 0, bits = 16 };
-};
-TD_FN td_half operator+(td_half a, td_half b) { return td_half((float)a + (float)b); }
-TD_FN td_half operator-(td_half a, td_half b) { return td_half((float)a - (float)b); }
-TD_FN td_half operator*(td_half a, td_half b) { return td_half((float)a * (float)b); }
-TD_FN td_half operator/(td_half a, td_half b) { return td_half((float)a / (float)b); }
-TD_FN td_half td_half_bits(unsigned short bits) {
-  td_half h;
-  h.bits = bits;
-  return h;
+// bfloat16 is the upper half of a float; NaN keeps its sign.
+TD_FN float td_bfloat_to_float(unsigned short bits) {
+  return __uint_as_float((unsigned)bits << 16);
 }
+TD_FN unsigned short td_float_to_bfloat(float x) {
+  const unsigned bits = __float_as_uint(x);
+#if defined(__TREADLE__) || __CUDA_ARCH__ < 800
+  const unsigned rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+#else
+  unsigned short rounded;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(rounded) : "f"(x));
+#endif
+  return (unsigned short)(x == x ? rounded : (bits >> 16 & 0x8000u) | 0x7fc0u);
+}
+
+template <class T>
+TD_FN T td_from_bits(unsigned short bits) {
+  T value;
+  value.bits = bits;
+  return value;
+}
+#define TD_HALF_TYPE(T, to_float, from_float, infinity_, nan_)                           \
+  struct T {                                                                             \
+    enum { infinity = infinity_, nan = nan_ };                                           \
+    unsigned short bits;                                                                 \
+    T() = default;                                                                       \
+    __device__ __forceinline__ T(float x) : bits(from_float(x)) {}                       \
+    __device__ __forceinline__ operator float() const { return to_float(bits); }         \
+  };                                                                                     \
+  template <>                                                                            \
+  struct td_traits<T> {                                                                  \
+    enum { integer = 0, is_signed = 1, floating = 1, half = 1, complex = 0, bits = 16 }; \
+  };                                                                                     \
+  TD_FN T operator+(T a, T b) { return T((float)a + (float)b); }                         \
+  TD_FN T operator-(T a, T b) { return T((float)a - (float)b); }                         \
+  TD_FN T operator*(T a, T b) { return T((float)a * (float)b); }                         \
+  TD_FN T operator/(T a, T b) { return T((float)a / (float)b); }                         \
+  TD_FN T T##_bits(unsigned short bits) { return td_from_bits<T>(bits); }
+TD_HALF_TYPE(td_half, td_half_to_float, td_float_to_half, 0x7c00, 0x7e00)
+TD_HALF_TYPE(td_bfloat, td_bfloat_to_float, td_float_to_bfloat, 0x7f80, 0x7fc0)
+#undef TD_HALF_TYPE
 #endif
 
 // ---- complex ----
@@ -175,14 +197,17 @@ TD_FN To td_cast(From x) {
   else if constexpr (from::half) {
     return td_cast<To>((float)x);
   } else if constexpr (to::half) {
-    if constexpr (td_same<From, double>::value)
-      return td_half(td_round_to_odd(x));
+    // bfloat16 rounds twice, as ml_dtypes does: to float, then to bfloat16.
+    if constexpr (td_same<To, td_bfloat>::value)
+      return To((float)x);
+    else if constexpr (td_same<From, double>::value)
+      return To(td_round_to_odd(x));
     else if constexpr (from::integer && from::bits == 64)
-      return td_half(td_round_to_odd((double)x));
+      return To(td_round_to_odd((double)x));
     else if constexpr (from::integer && from::bits == 32)
-      return td_half(td_round_to_odd((double)x));
+      return To(td_round_to_odd((double)x));
     else
-      return td_half((float)x);
+      return To((float)x);
   }
 #endif
   else if constexpr (td_same<To, bool>::value) {

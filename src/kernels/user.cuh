@@ -1,5 +1,5 @@
 // What the expression of an ElementwiseKernel or a ReductionKernel may use besides CUDA C++: raw
-// arrays, indexers, float16, complex<T>, min and max of one type.
+// arrays, indexers, float16, bfloat16, complex<T>, min and max of one type.
 //
 // Stands behind types.cuh (and math.cuh where complex numbers are used).
 
@@ -85,26 +85,28 @@ TD_FN const T& max(const T& a, const T& b) {
   return a < b ? b : a;
 }
 
-// ---- float16: arithmetic happens in float, each store rounds once ----
+// ---- float16, bfloat16: arithmetic happens in float, each store rounds once ----
 #ifdef TD_HALF
-class float16 {
+template <class Bits>
+class td_user_half {
  public:
-  float16() = default;
-  __device__ __forceinline__ float16(float x) : bits_(td_float_to_half(x)) {}
-  __device__ __forceinline__ operator float() const { return td_half_to_float(bits_); }
-  __device__ __forceinline__ float16& operator+=(float x) { return *this = float16(*this + x); }
-  __device__ __forceinline__ float16& operator-=(float x) { return *this = float16(*this - x); }
-  __device__ __forceinline__ float16& operator*=(float x) { return *this = float16(*this * x); }
-  __device__ __forceinline__ float16& operator/=(float x) { return *this = float16(*this / x); }
-  static __device__ __forceinline__ float16 from_bits(unsigned short bits) {
-    float16 h;
-    h.bits_ = bits;
-    return h;
+  td_user_half() = default;
+  __device__ __forceinline__ td_user_half(float x) : value_(x) {}
+  __device__ __forceinline__ operator float() const { return value_; }
+  __device__ __forceinline__ td_user_half& operator+=(float x) { return *this = *this + x; }
+  __device__ __forceinline__ td_user_half& operator-=(float x) { return *this = *this - x; }
+  __device__ __forceinline__ td_user_half& operator*=(float x) { return *this = *this * x; }
+  __device__ __forceinline__ td_user_half& operator/=(float x) { return *this = *this / x; }
+  static __device__ __forceinline__ td_user_half from_bits(unsigned short bits) {
+    return td_user_half(td_from_bits<Bits>(bits));
   }
 
  private:
-  unsigned short bits_;
+  __device__ __forceinline__ explicit td_user_half(Bits value) : value_(value) {}
+  Bits value_;
 };
+typedef td_user_half<td_half> float16;
+typedef td_user_half<td_bfloat> bfloat16;
 #endif
 
 // ---- complex<T> ----

@@ -1,6 +1,7 @@
 #include "launch/scalars.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -44,6 +45,14 @@ double half_value(std::uint16_t bits) {
   return bits & 0x8000 ? -size : size;
 }
 
+std::uint16_t bfloat_bits(double value) {
+  auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  if (std::isnan(value)) return static_cast<std::uint16_t>((bits >> 16 & 0x8000u) | 0x7fc0u);
+  return static_cast<std::uint16_t>((bits + 0x7fffu + (bits >> 16 & 1)) >> 16);
+}
+
+double bfloat_value(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
+
 Fit fit_of(double value, double stored) {
   if (value == stored || (std::isnan(value) && std::isnan(stored))) return Fit::exact;
   return std::isinf(stored) ? Fit::out_of_range : Fit::rounded;
@@ -58,6 +67,11 @@ Fit write_real(double value, DType dtype, unsigned char* out) {
     auto stored = static_cast<float>(value);
     put(stored, out);
     return fit_of(value, stored);
+  }
+  if (dtype == DType::bfloat16) {
+    std::uint16_t stored = bfloat_bits(value);
+    put(stored, out);
+    return fit_of(value, bfloat_value(stored));
   }
   std::uint16_t stored = half_bits(value);
   put(stored, out);
@@ -173,6 +187,8 @@ Scalar value_of(const TypedScalar& typed) {
       return get<std::uint64_t>(typed);
     case DType::float16:
       return half_value(get<std::uint16_t>(typed));
+    case DType::bfloat16:
+      return bfloat_value(get<std::uint16_t>(typed));
     case DType::float32:
       return double{get<float>(typed)};
     case DType::float64:

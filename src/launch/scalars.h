@@ -20,7 +20,7 @@ enum class Fit {
 // value.
 Fit write_scalar(const Scalar& value, DType dtype, unsigned char* out);
 
-// The number that a typed scalar holds. float16 and float32 become double, exactly.
+// The number that a typed scalar holds. float16, bfloat16 and float32 become double, exactly.
 Scalar value_of(const TypedScalar& typed);
 
 // "2.5 (float)", "7 (int)", "True (bool)", "1+2j (complex)".

@@ -20,7 +20,7 @@ using array::view_of;
 using base::cat;
 
 bool single_precision(DType dtype) {
-  return dtype == DType::float16 || dtype == DType::float32 || dtype == DType::complex64;
+  return is_half(dtype) || dtype == DType::float32 || dtype == DType::complex64;
 }
 DType real_type(DType dtype) { return single_precision(dtype) ? DType::float32 : DType::float64; }
 DType complex_type(DType dtype) {

@@ -30,8 +30,7 @@ std::string kernel_text(const DistributionInfo& row, DType dtype, std::span<cons
   std::string value = "(" + std::string(row.body) + ")";
   std::string result =
       kind == 'f' ? "td_cast<" + type + ">(" + value + ")" : "(" + type + ")" + value;
-  return fuse::device_headers(dtype == DType::float16, false, false, true) +
-         fuse::kText_distributions +
+  return fuse::device_headers(is_half(dtype), false, false, true) + fuse::kText_distributions +
          "\nextern \"C\" __global__ void __launch_bounds__(256) td_draw(" + type +
          "* out, long long count, unsigned long long seed, unsigned long long stream" + parameters +
          ") {\n  const long long step = (long long)gridDim.x * 256;\n"

@@ -18,6 +18,8 @@ std::string_view type_name(DType dtype) {
   switch (dtype) {
     case DType::float16:
       return "float16";
+    case DType::bfloat16:
+      return "bfloat16";
     case DType::complex64:
       return "complex<float>";
     case DType::complex128:
@@ -39,9 +41,10 @@ bool mentions(const std::string& text, std::string_view identifier) {
 
 std::string print_head(const Types& types, const std::vector<Operand>& operands,
                        const std::string& user_text) {
-  bool half = mentions(user_text, "float16"), complex = mentions(user_text, "complex");
+  bool half = mentions(user_text, "float16") || mentions(user_text, "bfloat16"),
+       complex = mentions(user_text, "complex");
   for (const Operand& operand : operands) {
-    half = half || operand.dtype == DType::float16;
+    half = half || is_half(operand.dtype);
     complex = complex || info(operand.dtype).kind == 'c';
   }
   std::string text;
@@ -181,7 +184,7 @@ std::string print_parameters(const std::vector<Operand>& operands) {
       out << element_type(operand) << "* " << name << ", ";
       for (int d = 0; d < operand.array.ndim(); ++d)
         out << "long long " << name << "_d" << d << ", long long " << name << "_s" << d << ", ";
-    } else if (operand.dtype == DType::float16) {
+    } else if (is_half(operand.dtype)) {
       out << "unsigned short " << name << ", ";
     } else if (info(operand.dtype).kind == 'c') {
       const char* part = operand.dtype == DType::complex64 ? "float " : "double ";
@@ -232,8 +235,8 @@ void print_raw(std::ostream& out, const Operand& operand, std::size_t k) {
 void print_scalar(std::ostream& out, const Operand& operand, std::size_t k) {
   std::string name = slot(k);
   out << "  const " << type_name(operand.dtype) << " " << operand.param->name << " = ";
-  if (operand.dtype == DType::float16)
-    out << "float16::from_bits(" << name << ")";
+  if (is_half(operand.dtype))
+    out << type_name(operand.dtype) << "::from_bits(" << name << ")";
   else if (info(operand.dtype).kind == 'c')
     out << type_name(operand.dtype) << "(" << name << "r, " << name << "i)";
   else if (operand.dtype == DType::bool_)

@@ -56,10 +56,9 @@ struct ClassRow {
   DType dtype;
 };
 const ClassRow kNumberClasses[] = {
-    {"__half", 2, DType::float16},
-    {"td_half", 2, DType::float16},
-    {"td_complex", 8, DType::complex64},
-    {"td_complex", 16, DType::complex128},
+    {"__half", 2, DType::float16},         {"td_half", 2, DType::float16},
+    {"__nv_bfloat16", 2, DType::bfloat16}, {"td_bfloat", 2, DType::bfloat16},
+    {"td_complex", 8, DType::complex64},   {"td_complex", 16, DType::complex128},
 };
 
 std::optional<DType> dtype_of_type(QualType type, const ASTContext& context) {

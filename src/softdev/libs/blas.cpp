@@ -33,9 +33,16 @@ namespace {
 
 using namespace td::blas;
 
-// A half as it lies in memory.
+// 16-bit floats as they lie in memory.
 struct Half {
   std::uint16_t bits;
+  static float widen(std::uint16_t bits) { return half_to_float(bits); }
+  static std::uint16_t round(float value) { return float_to_half(value); }
+};
+struct Bfloat {
+  std::uint16_t bits;
+  static float widen(std::uint16_t bits) { return bfloat_to_float(bits); }
+  static std::uint16_t round(float value) { return float_to_bfloat(value); }
 };
 
 template <class T>
@@ -93,17 +100,19 @@ void multiply(const Product<T, S>& p, const T* a, const T* b, T* c) {
                        p.a.leading, b, p.b.leading, p.beta, c, p.c.leading);
 }
 
-std::vector<float> widen(const Half* from, int rows, int columns, int leading) {
+template <class T>
+std::vector<float> widen(const T* from, int rows, int columns, int leading) {
   std::vector<float> out(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
   for (int j = 0; j < columns; ++j)
     for (int i = 0; i < rows; ++i)
       out[static_cast<std::size_t>(j) * rows + i] =
-          half_to_float(from[static_cast<std::size_t>(j) * leading + i].bits);
+          T::widen(from[static_cast<std::size_t>(j) * leading + i].bits);
   return out;
 }
 
-// Half operands: products and sums in float, rounded once at the end.
-void multiply(const Product<Half, float>& p, const Half* a, const Half* b, Half* c) {
+// 16-bit operands: products and sums in float, rounded once at the end.
+template <class T>
+void multiply_wide(const Product<T, float>& p, const T* a, const T* b, T* c) {
   std::vector<float> wide_a = widen(a, p.a.rows, p.a.columns, p.a.leading);
   std::vector<float> wide_b = widen(b, p.b.rows, p.b.columns, p.b.leading);
   // beta == 0: C is not read.
@@ -115,7 +124,13 @@ void multiply(const Product<Half, float>& p, const Half* a, const Half* b, Half*
   for (int j = 0; j < p.n; ++j)
     for (int i = 0; i < p.m; ++i)
       c[static_cast<std::size_t>(j) * p.c.leading + i].bits =
-          float_to_half(wide_c[static_cast<std::size_t>(j) * p.m + i]);
+          T::round(wide_c[static_cast<std::size_t>(j) * p.m + i]);
+}
+void multiply(const Product<Half, float>& p, const Half* a, const Half* b, Half* c) {
+  multiply_wide(p, a, b, c);
+}
+void multiply(const Product<Bfloat, float>& p, const Bfloat* a, const Bfloat* b, Bfloat* c) {
+  multiply_wide(p, a, b, c);
 }
 
 template <class T, class S>
@@ -262,6 +277,7 @@ cublasStatus_t gemm_ex(cublasHandle_t handle, int op_a, int op_b, int m, int n, 
   };
   constexpr Row kRows[] = {
       {R_16F, COMPUTE_32F, gemm<Half, float>},
+      {R_16BF, COMPUTE_32F, gemm<Bfloat, float>},
       {R_32F, COMPUTE_32F, gemm<float, float>},
       {R_64F, COMPUTE_64F, gemm<double, double>},
       {C_32F, COMPUTE_32F, gemm<std::complex<float>, std::complex<float>>},

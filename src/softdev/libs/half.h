@@ -1,5 +1,5 @@
-// IEEE binary16 to and from float, in portable integer arithmetic: round to nearest even, denormals
-// and NaN kept.
+// IEEE binary16 and bfloat16 to and from float, in portable integer arithmetic: round to nearest
+// even, denormals and NaN kept.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +42,20 @@ inline std::uint16_t float_to_half(float value) {
   }
   std::uint32_t rounded = magnitude - (112u << 23) + 0xfffu + (magnitude >> 13 & 1);
   return static_cast<std::uint16_t>(sign | rounded >> 13);
+}
+
+inline float bfloat_to_float(std::uint16_t bfloat) {
+  std::uint32_t bits = static_cast<std::uint32_t>(bfloat) << 16;
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+inline std::uint16_t float_to_bfloat(float value) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  std::uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
+  return static_cast<std::uint16_t>(value == value ? rounded : (bits >> 16 & 0x8000u) | 0x7fc0u);
 }
 
 }  // namespace td::softdev
