@@ -35,6 +35,7 @@ void bind_operations(nb::module_& m);
 void bind_indexing(nb::module_& m);
 void bind_kernel(nb::module_& m);
 void bind_user_kernel(nb::module_& m);
+void bind_python_kernel(nb::module_& m);
 void bind_fft(nb::module_& m);
 void bind_linalg(nb::module_& m);
 void bind_random(nb::module_& m);

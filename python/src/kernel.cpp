@@ -19,28 +19,6 @@ std::uint32_t to_extent(PyObject* object, const char* what) {
   return static_cast<std::uint32_t>(value);
 }
 
-// (x,), (x, y), (x, y, z), a list of these, or a plain int.
-Dim3 to_dim3(PyObject* object, const char* what) {
-  Dim3 dim;
-  if (PyLong_Check(object)) {
-    dim.x = to_extent(object, what);
-    return dim;
-  }
-  if (!PyTuple_Check(object) && !PyList_Check(object)) {
-    if (!PyIndex_Check(object))
-      throw TypeError(std::string(what) + " must be a tuple of 1 to 3 integers");
-    dim.x = to_extent(object, what);
-    return dim;
-  }
-  Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
-  if (n < 1 || n > 3)
-    throw ValueError(std::string(what) + " must have 1 to 3 dimensions, not " + std::to_string(n));
-  std::uint32_t* parts[] = {&dim.x, &dim.y, &dim.z};
-  for (Py_ssize_t i = 0; i < n; ++i)
-    *parts[i] = to_extent(PySequence_Fast_GET_ITEM(object, i), what);
-  return dim;
-}
-
 // A NumPy array of one element is a value: its exact type, or its bytes when it is a struct.
 std::optional<KernelArg> host_value(nb::handle object) {
   if (!nb::hasattr(object, "dtype") || !nb::hasattr(object, "nbytes")) return {};
@@ -302,6 +280,27 @@ void bind_raw_kernel(nb::module_& m) {
 }
 
 }  // namespace
+
+Dim3 to_dim3(PyObject* object, const char* what) {
+  Dim3 dim;
+  if (PyLong_Check(object)) {
+    dim.x = to_extent(object, what);
+    return dim;
+  }
+  if (!PyTuple_Check(object) && !PyList_Check(object)) {
+    if (!PyIndex_Check(object))
+      throw TypeError(std::string(what) + " must be a tuple of 1 to 3 integers");
+    dim.x = to_extent(object, what);
+    return dim;
+  }
+  Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
+  if (n < 1 || n > 3)
+    throw ValueError(std::string(what) + " must have 1 to 3 dimensions, not " + std::to_string(n));
+  std::uint32_t* parts[] = {&dim.x, &dim.y, &dim.z};
+  for (Py_ssize_t i = 0; i < n; ++i)
+    *parts[i] = to_extent(PySequence_Fast_GET_ITEM(object, i), what);
+  return dim;
+}
 
 std::vector<KernelArg> to_kernel_args(PyObject* object) {
   if (!PyTuple_Check(object) && !PyList_Check(object))

@@ -29,6 +29,7 @@ NB_MODULE(_treadle, m) {
   bind_indexing(m);
   bind_kernel(m);
   bind_user_kernel(m);
+  bind_python_kernel(m);
   bind_fft(m);
   bind_linalg(m);
   bind_random(m);

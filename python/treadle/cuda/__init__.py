@@ -135,6 +135,34 @@ for _name in ("lt", "le", "gt", "ge"):
     setattr(Device, f"__{_name}__", _ordered(getattr(_operator, _name)))
 
 
+# Kernels written in Python: loaded when a program asks for them.
+_JIT = {
+    "jit": "dispatcher", "declare_device": "dispatcher",
+    **dict.fromkeys((
+        "threadIdx", "blockIdx", "blockDim", "gridDim", "laneid", "warpsize", "grid", "gridsize", "shared",
+        "local", "const", "atomic", "syncthreads", "syncthreads_count", "syncthreads_and", "syncthreads_or",
+        "syncwarp", "threadfence", "threadfence_block", "threadfence_system", "shfl_sync", "shfl_up_sync",
+        "shfl_down_sync", "shfl_xor_sync", "all_sync", "any_sync", "eq_sync", "ballot_sync", "match_any_sync",
+        "match_all_sync", "activemask", "lanemask_lt", "popc", "clz", "ffs", "brev", "fma", "cbrt", "selp",
+        "nanosleep", "ldca", "ldcg", "ldcs", "ldlu", "ldcv", "stcg", "stcs", "stwb", "stwt", "literal_unroll",
+    ), "stubs"),
+    **dict.fromkeys(("In", "Out", "InOut"), "arguments"),
+}  # fmt: skip
+
+
+def __getattr__(name):
+    import importlib
+
+    if name == "types":
+        found = importlib.import_module("treadle._jit.types")
+    elif name in _JIT:
+        found = getattr(importlib.import_module(f"treadle._jit.{_JIT[name]}"), name)
+    else:
+        raise AttributeError(f"module 'treadle.cuda' has no attribute '{name}'")
+    globals()[name] = found
+    return found
+
+
 def synchronize():
     """Waits for all work on the current device; a fault of a kernel that ran is raised here."""
     Device().synchronize()

@@ -1,0 +1,325 @@
+// Launches of kernels that are written in Python. The types of the arguments are a key; the first
+// launch with a key asks Python for the kernel, every later one packs the arguments and launches
+// without any Python-level code.
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+#include <memory>
+#include <unordered_map>
+
+#include "bind.h"
+#include "call_site.h"
+#include "kernel_args.h"
+#include "treadle/python_kernel.h"
+
+namespace td::python {
+namespace {
+
+// An argument that Python has taken apart: its bytes, and what stands for its type in a key.
+struct PackedValue {
+  std::string key, bytes;
+};
+
+// The key of a list of arguments and the values of their parameters: an array is one structure
+// (address, shape, strides), a number itself, a tuple its items, None nothing.
+class Packer {
+ public:
+  std::string key;
+  std::vector<unsigned char> bytes;  // every value at a multiple of 16
+  std::vector<std::size_t> at;       // where each parameter's value begins
+  std::vector<std::uint8_t> dtypes;  // of numbers; kOther else
+  static constexpr std::uint8_t kOther = 255;
+
+  void clear() {
+    key.clear();
+    bytes.clear();
+    at.clear();
+    dtypes.clear();
+  }
+
+  // False: not an argument that this knows.
+  bool add(PyObject* object) {
+    if (const Array* array = as_array(object)) {
+      add_array(*array);
+    } else if (PyBool_Check(object)) {
+      key.push_back('b');
+      bool value = object == Py_True;
+      put(&value, sizeof value, DType::bool_);
+    } else if (PyLong_CheckExact(object)) {
+      return add_int(object);
+    } else if (PyFloat_CheckExact(object)) {
+      key.push_back('f');
+      double value = PyFloat_AS_DOUBLE(object);
+      put(&value, sizeof value, DType::float64);
+    } else if (object == Py_None) {
+      key.push_back('n');
+    } else if (PyTuple_Check(object)) {
+      return add_tuple(object);
+    } else if (PyComplex_CheckExact(object)) {
+      key.push_back('c');
+      double value[2] = {PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object)};
+      put(value, sizeof value, DType::complex128);
+    } else if (auto typed = to_typed_scalar(object)) {
+      key.push_back('s');
+      key.push_back(static_cast<char>(typed->dtype));
+      put(typed->bytes, sizeof typed->bytes, typed->dtype);
+    } else if (nb::isinstance<PackedValue>(object)) {
+      const auto& value = *nb::inst_ptr<PackedValue>(object);
+      key += value.key;
+      key.push_back('\0');
+      put(value.bytes.data(), value.bytes.size(), kOther);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+ private:
+  void put(const void* data, std::size_t size, std::uint8_t dtype) {
+    at.push_back(bytes.size());
+    dtypes.push_back(dtype);
+    bytes.resize(bytes.size() + (size + 15) / 16 * 16);
+    std::memcpy(bytes.data() + at.back(), data, size);
+  }
+  void put(const void* data, std::size_t size, DType dtype) {
+    put(data, size, static_cast<std::uint8_t>(dtype));
+  }
+
+  void add_array(const Array& array) {
+    const Shape& shape = array.shape();
+    const auto& strides = array.strides();
+    std::size_t ndim = shape.size();
+    char layout = array.c_contiguous() ? 'C' : array.f_contiguous() ? 'F' : 'A';
+    key.push_back(array.writeable() ? 'a' : 'r');
+    key.push_back(static_cast<char>(array.dtype()));
+    key.push_back(static_cast<char>(ndim));
+    key.push_back(layout);
+    std::size_t axes = ndim ? ndim : 1;
+    std::size_t size = 8 + 16 * axes;
+    at.push_back(bytes.size());
+    dtypes.push_back(kOther);
+    bytes.resize(bytes.size() + (size + 15) / 16 * 16);
+    unsigned char* to = bytes.data() + at.back();
+    std::uint64_t address = array.data();
+    std::memcpy(to, &address, 8);
+    if (ndim) {
+      std::memcpy(to + 8, shape.data(), 8 * ndim);
+      std::memcpy(to + 8 + 8 * ndim, strides.data(), 8 * ndim);
+    } else {
+      std::int64_t one[2] = {1, 0};
+      std::memcpy(to + 8, one, sizeof one);
+    }
+  }
+
+  bool add_int(PyObject* object) {
+    int overflow = 0;
+    std::int64_t value = PyLong_AsLongLongAndOverflow(object, &overflow);
+    if (!overflow) {
+      key.push_back('i');
+      put(&value, sizeof value, DType::int64);
+      return true;
+    }
+    std::uint64_t large = PyLong_AsUnsignedLongLong(object);
+    if (PyErr_Occurred()) {
+      PyErr_Clear();
+      return false;
+    }
+    key.push_back('u');
+    put(&large, sizeof large, DType::uint64);
+    return true;
+  }
+
+  bool add_tuple(PyObject* object) {
+    key.push_back('(');
+    if (!PyTuple_CheckExact(object)) {  // a named tuple: its class is part of the type
+      PyTypeObject* type = Py_TYPE(object);
+      key.append(reinterpret_cast<const char*>(&type), sizeof type);
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); ++i)
+      if (!add(PyTuple_GET_ITEM(object, i))) return false;
+    key.push_back(')');
+    return true;
+  }
+};
+
+struct Variant {
+  std::optional<Kernel> kernel;
+  std::vector<std::uint8_t> dtypes;  // wanted of every parameter; empty: as given
+  bool cooperative = false;
+  int reports = 0;  // not 0: the kernel may report a failure, and Python looks after the launch
+};
+
+class PythonKernel {
+ public:
+  explicit PythonKernel(nb::object owner) : owner_(nb::weakref(owner)) {}
+  PythonKernel(const PythonKernel&) = delete;
+  PythonKernel& operator=(const PythonKernel&) = delete;
+
+  Variant& find(const std::string& key, PyObject* args) {
+    if (last_ && key == last_key_) [[likely]]
+      return *last_;
+    auto found = variants_.find(key);
+    if (found == variants_.end()) {
+      nb::object owner = owner_();
+      // (kernel, dtypes or None, cooperative, number of the variant if it reports)
+      nb::object made = owner.attr("_variant")(nb::handle(args));
+      nb::object kernel = made[0], dtypes = made[1], cooperative = made[2], reports = made[3];
+      auto variant = std::make_unique<Variant>();
+      variant->kernel = nb::cast<Kernel>(kernel);
+      if (!dtypes.is_none())
+        for (nb::handle dtype : nb::list(dtypes))
+          variant->dtypes.push_back(dtype.is_none() ? Packer::kOther
+                                                    : static_cast<std::uint8_t>(to_dtype(dtype)));
+      variant->cooperative = cooperative.is(Py_True);
+      variant->reports = nb::cast<int>(reports);
+      found = variants_.insert_or_assign(key, std::move(variant)).first;
+    }
+    last_ = found->second.get();
+    last_key_ = key;
+    return *last_;
+  }
+  nb::object owner() const { return owner_(); }
+  void clear() {
+    last_ = nullptr;
+    variants_.clear();
+  }
+
+ private:
+  nb::object owner_;
+  std::unordered_map<std::string, std::unique_ptr<Variant>> variants_;
+  Variant* last_ = nullptr;
+  std::string last_key_;
+};
+
+// kernel[grid, block, stream, shared]: what is called with the arguments.
+struct PythonLaunch {
+  nb::object kernel;  // PythonKernel
+  LaunchConfig config;
+  std::optional<Stream> stream;
+};
+
+void convert_numbers(Packer& packed, const Variant& variant) {
+  for (std::size_t i = 0; i < variant.dtypes.size() && i < packed.at.size(); ++i) {
+    std::uint8_t want = variant.dtypes[i], have = packed.dtypes[i];
+    if (want == Packer::kOther || have == Packer::kOther || want == have) continue;
+    unsigned char* slot = packed.bytes.data() + packed.at[i];
+    auto from = static_cast<DType>(have), to = static_cast<DType>(want);
+    nb::handle source = numpy_dtype(from), target = numpy_dtype(to);
+    nb::object numpy = nb::module_::import_("numpy");
+    nb::bytes data(reinterpret_cast<const char*>(slot), itemsize(from));
+    nb::object array = numpy.attr("frombuffer")(data, source).attr("astype")(target);
+    nb::object bytes = array.attr("tobytes")();
+    std::memcpy(slot, PyBytes_AS_STRING(bytes.ptr()),
+                static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr())));
+  }
+}
+
+// False: an argument must be adapted by Python first.
+bool launch(const PythonLaunch& how, PyObject* args) {
+  PythonKernel& self = *nb::inst_ptr<PythonKernel>(how.kernel);
+  thread_local Packer packed;
+  packed.clear();
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); ++i)
+    if (!packed.add(PyTuple_GET_ITEM(args, i))) return false;
+  // Compiling runs Python code, which may launch: what was packed is kept apart.
+  Variant* variant;
+  {
+    Packer mine;
+    std::swap(mine, packed);
+    variant = &self.find(mine.key, args);
+    std::swap(mine, packed);
+  }
+  if (!variant->dtypes.empty()) convert_numbers(packed, *variant);
+  constexpr std::size_t kMost = 256;
+  void* addresses[kMost];
+  std::vector<void*> many;
+  std::size_t count = packed.at.size();
+  std::span<void*> parameters(addresses, count);
+  if (count > kMost) {
+    many.resize(count);
+    parameters = many;
+  }
+  for (std::size_t i = 0; i < count; ++i) parameters[i] = packed.bytes.data() + packed.at[i];
+  LaunchConfig config = how.config;
+  config.where = call_site();
+  config.cooperative = variant->cooperative;
+  const Kernel& kernel = *variant->kernel;
+  without_gil([&] {
+    if (!how.stream) {
+      launch_packed(kernel, config, parameters);
+      return;
+    }
+    Stream before = Stream::current();
+    how.stream->use();
+    try {
+      launch_packed(kernel, config, parameters);
+    } catch (...) {
+      before.use();
+      throw;
+    }
+    before.use();
+  });
+  if (variant->reports) self.owner().attr("_look")(variant->reports);
+  return true;
+}
+
+PyObject* launch_tp_call(PyObject* self, PyObject* args, PyObject* kwargs) noexcept {
+  try {
+    const PythonLaunch& how = *nb::inst_ptr<PythonLaunch>(self);
+    if (kwargs && PyDict_Size(kwargs)) {
+      nb::object owner = nb::inst_ptr<PythonKernel>(how.kernel)->owner();
+      nb::object bound = owner.attr("_bind")(nb::handle(args), nb::handle(kwargs));
+      return launch_tp_call(self, bound.ptr(), nullptr);
+    }
+    nb::object owner = nb::inst_ptr<PythonKernel>(how.kernel)->owner();
+    nb::object full = nb::borrow(args);
+    if (PyLong_AsSsize_t(nb::object(owner.attr("_count")).ptr()) != PyTuple_GET_SIZE(args))
+      full = owner.attr("_bind")(nb::handle(args), nb::dict());
+    if (!launch(how, full.ptr())) owner.attr("_launch_adapted")(nb::handle(self), full);
+    Py_RETURN_NONE;
+  } catch (...) {
+    set_python_error();
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+void bind_python_kernel(nb::module_& m) {
+  m.def("_python_prelude", [] { return std::string(python_prelude()); });
+  nb::class_<PackedValue>(m, "_PackedValue")
+      .def("__init__",
+           [](PackedValue* self, const std::string& key, nb::bytes bytes) {
+             new (self) PackedValue{"V" + key, std::string(bytes.c_str(), bytes.size())};
+           })
+      .def_prop_ro("key", [](const PackedValue& v) { return v.key; });
+  nb::class_<PythonKernel>(m, "_PythonKernel")
+      .def(nb::init<nb::object>())
+      .def("clear", &PythonKernel::clear);
+  static const PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(launch_tp_call)},
+                                      {0, nullptr}};
+  nb::class_<PythonLaunch>(m, "_PythonLaunch", nb::type_slots(slots))
+      .def(
+          "__init__",
+          [](PythonLaunch* self, nb::object kernel, nb::handle grid, nb::handle block,
+             std::optional<Stream> stream, std::size_t shared) {
+            new (self) PythonLaunch{std::move(kernel),
+                                    LaunchConfig{to_dim3(grid.ptr(), "the grid"),
+                                                 to_dim3(block.ptr(), "the block"), shared},
+                                    std::move(stream)};
+          },
+          nb::arg("kernel"), nb::arg("grid"), nb::arg("block"), nb::arg("stream").none(),
+          nb::arg("shared"))
+      .def_prop_ro("griddim",
+                   [](const PythonLaunch& l) {
+                     return nb::make_tuple(l.config.grid.x, l.config.grid.y, l.config.grid.z);
+                   })
+      .def_prop_ro("blockdim",
+                   [](const PythonLaunch& l) {
+                     return nb::make_tuple(l.config.block.x, l.config.block.y, l.config.block.z);
+                   })
+      .def_prop_ro("sharedmem", [](const PythonLaunch& l) { return l.config.shared; })
+      .def("launch", [](const PythonLaunch& l, nb::tuple args) { return launch(l, args.ptr()); });
+}
+
+}  // namespace td::python

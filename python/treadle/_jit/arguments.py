@@ -1,0 +1,155 @@
+"""Arguments of launches: their types, and what is not a device array yet."""
+
+import enum
+import warnings
+
+import numpy as np
+
+from .. import _treadle
+from . import types as ty
+from .errors import TypingError
+from .values import type_of_number
+
+
+class PerformanceWarning(UserWarning):
+    """Something that makes a launch slow."""
+
+
+def typeof(value):
+    """The type that a kernel sees for an argument."""
+    if isinstance(value, _treadle.ndarray):
+        dtype = ty.from_dtype(value.dtype)
+        flags = value.flags
+        layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+        return ty.Array(dtype, value.ndim, layout, not flags.writeable)
+    number = type_of_number(value)
+    if number is not None:
+        return number
+    if value is None:
+        return ty.none
+    if isinstance(value, tuple):
+        cls = type(value) if hasattr(value, "_fields") else None
+        return ty.Tuple([typeof(v) for v in value], cls)
+    found = getattr(value, "__treadle_type__", None)
+    if found is not None:
+        return found
+    if isinstance(value, PackedRecord):
+        return value.type
+    if isinstance(value, np.void) and value.dtype.names:
+        return ty.Record(value.dtype)
+    if isinstance(value, enum.Enum):
+        return typeof(value.value)
+    if isinstance(value, np.ndarray):
+        layout = "C" if value.flags.c_contiguous else "F" if value.flags.f_contiguous else "A"
+        return ty.Array(ty.from_dtype(value.dtype), value.ndim, layout, not value.flags.writeable)
+    raise TypingError(f"a kernel cannot take a {type(value).__name__}: {value!r:.80}")
+
+
+class PackedRecord(_treadle._PackedValue):
+    """A record by value."""
+
+
+class Adapted:
+    """Arguments as the launcher takes them. Host arrays are copied to the device, and back at the end."""
+
+    def __init__(self, args, dispatcher, launch):
+        self.args, self.dispatcher = args, dispatcher
+        self.back = []
+
+    def __enter__(self):
+        return tuple(self.adapt(a) for a in self.args)
+
+    def __exit__(self, kind, value, trace):
+        if kind is None:
+            for host, device in self.back:
+                host[...] = device.get()
+
+    def adapt(self, value):
+        for extension in self.dispatcher.extensions[::-1]:
+            _, value = extension.prepare_args(typeof_or_none(value), value, stream=0, retr=[])
+        if isinstance(value, (In, Out, InOut)):
+            return value.stage(self)
+        if isinstance(value, np.ndarray):
+            warnings.warn(
+                f"kernel '{self.dispatcher.py_func.__name__}': Host array used in CUDA kernel will incur copy "
+                f"overhead to/from device.",
+                PerformanceWarning, stacklevel=4,
+            )  # fmt: skip
+            return self.stage(value, True, True)
+        if isinstance(value, tuple):
+            items = [self.adapt(v) for v in value]
+            return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+        if isinstance(value, enum.Enum):
+            return value.value
+        if isinstance(value, int):
+            return int(value)
+        if isinstance(value, float):
+            return float(value)
+        if isinstance(value, np.void):
+            type_ = typeof(value)
+            packed = PackedRecord(repr(value.dtype), value.tobytes())
+            packed.type = type_
+            return packed
+        if hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack__"):
+            return _treadle_array(value)
+        raise TypingError(
+            f"kernel '{self.dispatcher.py_func.__name__}' cannot take a {type(value).__name__}; pass arrays, "
+            f"numbers, tuples of them or records"
+        )
+
+    def stage(self, host, upload, download):
+        device = _treadle.asarray(host) if upload else _treadle.empty(host.shape, host.dtype)
+        if download and host.flags.writeable:
+            self.back.append((host, device))
+        return device
+
+
+def typeof_or_none(value):
+    try:
+        return typeof(value)
+    except TypeError:
+        return None
+
+
+def _treadle_array(value):
+    import treadle
+
+    return treadle.from_dlpack(value) if hasattr(value, "__dlpack__") else treadle.asarray(value)
+
+
+class _Hint:
+    def __init__(self, value):
+        self.value = value
+
+
+class In(_Hint):
+    """A host array that a kernel only reads."""
+
+    def stage(self, adapted):
+        return (
+            adapted.stage(self.value, True, False)
+            if isinstance(self.value, np.ndarray)
+            else adapted.adapt(self.value)
+        )
+
+
+class Out(_Hint):
+    """A host array that a kernel only writes."""
+
+    def stage(self, adapted):
+        return (
+            adapted.stage(self.value, False, True)
+            if isinstance(self.value, np.ndarray)
+            else adapted.adapt(self.value)
+        )
+
+
+class InOut(_Hint):
+    """A host array that a kernel reads and writes."""
+
+    def stage(self, adapted):
+        return (
+            adapted.stage(self.value, True, True)
+            if isinstance(self.value, np.ndarray)
+            else adapted.adapt(self.value)
+        )

@@ -1,0 +1,135 @@
+"""Text and kernel of one variant."""
+
+from .. import _treadle
+from ..errors import CompileError
+from . import debugging
+from . import types as ty
+from .capture import Function
+from .compiler import FunctionCompiler, Unit, parameter
+from .errors import LoweringError
+from .values import Value
+
+
+class Compiled:
+    """A variant: its argument types, text and kernel."""
+
+    def __init__(self, types, text, module, kernel, unit, variables):
+        self.types, self.text, self.module, self.kernel, self.variables = (
+            types,
+            text,
+            module,
+            kernel,
+            variables,
+        )
+        self.sites, self.cooperative, self.keep = unit.sites, unit.cooperative, unit.keep
+        self.argument_types = types
+
+    def max_cooperative_grid_blocks(self, blockdim, dynsmemsize=0):
+        """The most blocks of a cooperative launch."""
+        threads = 1
+        for n in blockdim if isinstance(blockdim, tuple) else (blockdim,):
+            threads *= n
+        return _treadle._max_cooperative_blocks(self.kernel, threads, dynsmemsize)
+
+
+def entry_name(py_func):
+    """The kernel's name in its text."""
+    return "py_" + "".join(ch if ch.isalnum() and ch.isascii() else "_" for ch in py_func.__name__)
+
+
+def flatten(name, type_, declared, statements):
+    """The value of a parameter, from kernel parameters of plain types."""
+    if type_ is ty.none:
+        return Value(ty.none, "", None)
+    if isinstance(type_, ty.Record):
+        declared.append(f"tdpy::record_bytes<{type_.dtype.itemsize}> {name}")
+        return Value(type_, f"{type_.cpp}{{{name}.bytes}}")
+    if not type_.is_tuple:
+        declared.append(f"{type_.cpp} {name}")
+        return Value(type_, name)
+    items = [flatten(f"{name}{k}_", t, declared, statements) for k, t in enumerate(type_.types)]
+    codes = ", ".join(i.code or "tdpy::none{}" for i in items)
+    if type_.uniform:
+        code = f"{type_.cpp}{{{{{codes}}}}}"
+    else:
+        code = f"{type_.cpp}({codes})" if items else f"{type_.cpp}{{}}"
+    statements.append(f"const {type_.cpp} {name} = {code};")
+    return Value(type_, name)
+
+
+def new_unit(dispatcher):
+    return Unit(debug=dispatcher.debug, bounds=dispatcher.bounds)
+
+
+def build_kernel(dispatcher, types):
+    unit = new_unit(dispatcher)
+    function = Function(dispatcher.py_func, "kernel")
+    compiler = FunctionCompiler(unit, dispatcher.py_func, "kernel", function)
+    parameters = function.parameters
+    if parameters and parameters[-1].kind is inspect_kind():
+        fixed = len(parameters) - 1
+        if len(types) == fixed + 1 and types[-1].is_tuple:
+            pass
+    if len(parameters) != len(types):
+        raise TypeError(
+            f"kernel '{function.name}' takes {len(parameters)} arguments, not {len(types)}"
+        )
+    declared, prologue, values = [], [], {}
+    for p, type_ in zip(parameters, types):
+        value = flatten(p.name + "_", type_, declared, prologue)
+        values[p.name] = value
+        if value.code == p.name + "_":
+            compiler.variables[value.code] = type_
+    lines = compiler.walk(values)
+    entry = entry_name(dispatcher.py_func)
+    bounds = ""
+    if dispatcher.launch_bounds:
+        given = dispatcher.launch_bounds
+        numbers = given if isinstance(given, tuple) else (given,)
+        bounds = f"__launch_bounds__({', '.join(map(str, numbers))}) "
+    text = [_treadle._python_prelude()]
+    if unit.dynamic_shared:
+        text.append(
+            "extern __shared__ __align__(16) char td_dynamic_shared[];\n__device__ unsigned td_dynamic_bytes() {\n "
+            ' unsigned n;\n  asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(n));\n  return n;\n}'
+        )
+    if unit.sites or unit.debug or unit.bounds:
+        text.append(debugging.DECLARATION)
+    text += [*unit.sources, *unit.globals, *unit.text]
+    text.append(f'extern "C" __global__ void {bounds}{entry}({", ".join(declared)}) {{')
+    text += [*prologue, *lines, "}", ""]
+    source = "\n".join(text)
+    options = []
+    if dispatcher.fastmath:
+        options.append("-use_fast_math")
+    if dispatcher.max_registers:
+        options.append(f"--maxrregcount={dispatcher.max_registers}")
+    module = _treadle.RawModule(
+        source, options=tuple(options), file_name=f"kernel '{function.name}'"
+    )
+    try:
+        kernel = module.get_function(entry)
+    except CompileError as error:
+        raise LoweringError(
+            f"{function.file}:{function.first_line}: kernel '{function.name}': {error}"
+        ) from None
+    variables = {n.rstrip("_"): t for n, t in compiler.variables.items()}
+    return Compiled(types, source, module, kernel, unit, variables)
+
+
+def inspect_kind():
+    import inspect
+
+    return inspect.Parameter.VAR_POSITIONAL
+
+
+def check_device(dispatcher, args, return_type):
+    """Compiles a device function for its types' sake; the type of its result."""
+    unit = new_unit(dispatcher)
+    compiler = FunctionCompiler(unit, dispatcher.py_func)
+    values = {}
+    for p, type_ in zip(compiler.function.parameters, args):
+        values[p.name] = parameter(p.name, type_)
+        compiler.variables[p.name + "_"] = type_
+    compiler.walk(values)
+    return compiler.result or ty.none

@@ -1,0 +1,168 @@
+"""Calls of other functions: Python functions become device functions; CUDA C++ functions are called by name."""
+
+import types as pytypes
+
+from . import types as ty
+from .errors import KernelError
+from .values import UNKNOWN, Value
+
+
+def call_function(c, target, args, kwargs, node):
+    from .dispatcher import DeclaredFunction, Dispatcher
+
+    if isinstance(target, DeclaredFunction):
+        return call_declared(c, target, args, kwargs, node)
+    inner = getattr(target, "py_func", target)
+    if isinstance(target, Dispatcher) and not target.is_device and target.launch_only:
+        raise c.error(
+            f"kernel '{target.__name__}' cannot be called from a kernel",
+            node,
+            "call a device function; kernels are launched from the host",
+        )
+    if isinstance(inner, pytypes.FunctionType):
+        return call_python(c, inner, args, kwargs, node)
+    if isinstance(inner, pytypes.MethodType):
+        raise c.unsupported("a bound method cannot be called in kernels", node)
+    if isinstance(inner, type) and issubclass(inner, tuple) and hasattr(inner, "_fields"):
+        items = [*args, *(kwargs[f] for f in inner._fields[len(args) :] if f in kwargs)]
+        if len(items) != len(inner._fields):
+            raise c.error(
+                f"{inner.__name__} takes {len(inner._fields)} values, not {len(items)}", node
+            )
+        return c.make_tuple(items, inner)
+    name = getattr(inner, "__name__", repr(inner))
+    module = getattr(inner, "__module__", None)
+    full = f"{module}.{name}" if module and module != "builtins" else name
+    cures = {
+        "list": "use a tuple or cuda.local.array", "dict": "pass arrays or named tuples", "str": "",
+        "sum": "write the loop",
+        "sorted": "sort a local array in place", "reversed": "count down with range", "array": "use cuda.local.array",
+        "zeros": "use cuda.local.array and fill it", "empty": "use cuda.local.array",
+        "ones": "use cuda.local.array and fill it",
+        "input": "", "open": "",
+    }  # fmt: skip
+    raise c.error(
+        f"'{full}' cannot be called in kernels",
+        node,
+        cures.get(name, "call a function of math or cuda, or a @cuda.jit(device=True) function"),
+    )
+
+
+def bind(c, function, args, kwargs, node):
+    """The arguments by parameter, defaults filled in."""
+    bound = []
+    rest = dict(kwargs)
+    parameters = function.parameters
+    for k, p in enumerate(parameters):
+        if p.kind is p.VAR_POSITIONAL:
+            bound.append((p.name, c.make_tuple([c.keep(a) for a in args[k:]])))
+            args = args[:k]
+            continue
+        if p.kind is p.VAR_KEYWORD:
+            raise c.error(f"'{function.name}' takes **{p.name}, which kernels do not have", node)
+        if k < len(args):
+            if p.name in rest:
+                raise c.error(f"'{function.name}' got two values for '{p.name}'", node)
+            bound.append((p.name, args[k]))
+        elif p.name in rest:
+            bound.append((p.name, rest.pop(p.name)))
+        elif p.default is not p.empty:
+            bound.append((p.name, c.constant(p.default, p.name)))
+        else:
+            raise c.error(f"'{function.name}' misses its argument '{p.name}'", node)
+    most = sum(p.kind is not p.VAR_POSITIONAL for p in parameters)
+    if len(args) > most:
+        raise c.error(f"'{function.name}' takes {most} arguments, not {len(args)}", node)
+    if rest:
+        raise c.error(f"'{function.name}' has no parameter '{next(iter(rest))}'", node)
+    return bound
+
+
+def call_python(c, py_func, args, kwargs, node):
+    from .compiler import FunctionCompiler, Instance, parameter
+
+    unit = c.unit
+    inner = FunctionCompiler(unit, py_func)
+    bound = bind(c, inner.function, args, kwargs, node)
+    # A constant that has no run-time value is part of the key; numbers are passed at run time.
+    key = (py_func, tuple(_key(v) for _, v in bound))
+    instance = unit.functions.get(key)
+    run_time = [(name, v) for name, v in bound if v.type.cpp is not None and v.type is not ty.none]
+    if instance is None:
+        instance = unit.functions[key] = Instance(
+            unit.unique("".join(ch if ch.isalnum() else "_" for ch in inner.function.name))
+        )
+        inner.instance = instance
+        values = {
+            name: parameter(name, v.type) if (name, v) in run_time else v for name, v in bound
+        }
+        for name, v in run_time:
+            inner.variables[name + "_"] = v.type
+        try:
+            lines = inner.walk(values)
+        except KernelError as error:
+            text = str(error)
+            from .errors import place
+
+            if text.count("called from here") < 4:
+                raise type(error)(
+                    text + "\n" + place(c.function, node, "called from here")
+                ) from None
+            raise
+        result = inner.result or ty.none
+        instance.result, instance.done = result, True
+        listed = ", ".join(f"{v.type.cpp} {name}_" for name, v in run_time)
+        head = f"__device__ {result.cpp} {instance.symbol}({listed})"
+        if instance.recursive:
+            unit.text.append(head + ";")
+        unit.text.append(head + " {\n" + "\n".join(lines) + "\n}")
+    elif not instance.done:
+        instance.recursive = True
+        if instance.result is None:
+            # Nothing is known yet: another return decides; this path is walked again.
+            c.env_unknown = True
+            raise unknown_result(c, inner.function.name, node)
+    result = instance.result
+    codes = ", ".join(v.code for _, v in run_time)
+    code = f"{instance.symbol}({codes})"
+    if result is ty.none:
+        c.emit(code + ";")
+        return Value(ty.none, "", None)
+    return Value(result, c.temp(code, result))
+
+
+def unknown_result(c, name, node):
+    return c.error(
+        f"the type that '{name}' returns depends on itself",
+        node,
+        "return a value that does not call the function before the recursive call",
+    )
+
+
+def _key(value):
+    if value.type.cpp is None:
+        const = value.const
+        try:
+            hash(const)
+        except TypeError:
+            const = id(const)
+        return (value.type.name, const)
+    return value.type
+
+
+def call_declared(c, target, args, kwargs, node):
+    signature = target.signature
+    if kwargs or len(args) != len(signature.args):
+        raise c.error(
+            f"'{target.name}' takes {len(signature.args)} arguments, not {len(args)}", node
+        )
+    target.declare(c.unit)
+    codes = []
+    for value, type_ in zip(args, signature.args):
+        codes.append(target.argument(c, value, type_, node))
+    result = signature.return_type
+    code = target.call_text(c, codes)
+    if result is ty.none:
+        c.emit(code + ";")
+        return Value(ty.none, "", None)
+    return Value(result, c.temp(code, result), UNKNOWN)

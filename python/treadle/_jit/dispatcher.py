@@ -1,0 +1,444 @@
+"""``cuda.jit``: a Python function, its compiled variants by argument types, and its launches."""
+
+import functools
+import inspect
+import os
+import threading
+
+import numpy as np
+
+from .. import _treadle
+from . import types as ty
+
+_LOCK = threading.RLock()
+
+
+class Dispatcher:
+    """A Python function that is launched on a device, or called from kernels.
+
+    ``kernel[grid, block, stream, shared_bytes](*args)`` launches it. Each new list of argument types compiles one
+    variant.
+    """
+
+    launch_only = False
+
+    def __init__(self, py_func, signatures=None, *, device=False, debug=False, fastmath=False, options=None, link=(),
+                 max_registers=None, launch_bounds=None, inline=False, opt=True, cache=False, lineinfo=False,
+                 extensions=(), cooperative=False):  # fmt: skip
+        functools.update_wrapper(self, py_func)
+        self.py_func, self.is_device, self.debug, self.fastmath = py_func, device, debug, fastmath
+        self.bounds = debug or os.environ.get("TREADLE_BOUNDSCHECK", "") not in ("", "0")
+        self.link, self.max_registers, self.launch_bounds = (
+            tuple(link),
+            max_registers,
+            launch_bounds,
+        )
+        self.cooperative = cooperative
+        self.extensions = list(extensions)
+        self.targetoptions = {
+            "debug": debug, "fastmath": fastmath, "device": device, "opt": opt, "lineinfo": lineinfo, "inline": inline,
+            "max_registers": max_registers, "launch_bounds": launch_bounds, "link": list(link),
+            "extensions": self.extensions,
+        }  # fmt: skip
+        self._compiled = {}  # argument types -> Compiled
+        self._device_results = {}
+        self._reporting = []
+        self._explicit = None
+        self._count = len(inspect.signature(py_func).parameters)
+        self._launcher = _treadle._PythonKernel(self)
+        self._empty = _Configurations(self)
+        if signatures is not None:
+            self._explicit = []
+            for signature in signatures:
+                self._explicit.append(tuple(signature.args))
+                self._compile_signature(signature)
+
+    # ---- launching ----
+
+    def __getitem__(self, config):
+        if not isinstance(config, tuple):
+            config = (config,)
+        return self.configure(*config)
+
+    def configure(self, *config):
+        """``configure(grid, block, stream=0, shared_bytes=0)``: a launch that waits for its arguments."""
+        return self._empty.make(config)
+
+    def __call__(self, *args, **kwargs):
+        raise ValueError(
+            f"Kernel launch configuration was not specified. Use the syntax:\n\n"
+            f"{self.py_func.__name__}[griddim, blockdim](arg0, arg1, ..., argN)\n\n"
+            f"or, for n elements, {self.py_func.__name__}.forall(n)(arg0, ..., argN)"
+        )
+
+    def forall(self, ntasks, tpb=0, stream=0, sharedmem=0):
+        """A one-dimensional launch of at least ``ntasks`` threads, in blocks of ``tpb`` (0: 256, or what the kernel
+        allows).
+        """
+        return ForAll(self, ntasks, tpb, stream, sharedmem)
+
+    def _bind(self, args, kwargs):
+        """Arguments in the order of the parameters, keywords and defaults filled in."""
+        signature = inspect.signature(self.py_func)
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"kernel '{self.py_func.__name__}': {error}") from None
+        bound.apply_defaults()
+        return tuple(bound.arguments.values())
+
+    def _variant(self, args):
+        """What the launcher asks for a new list of argument types: (kernel, dtypes or None, cooperative, reports)."""
+        from .arguments import typeof
+
+        with _LOCK:
+            types = tuple(typeof(a) for a in args)
+            compiled = self._choose(types)
+            dtypes = None
+            if compiled.types != types:
+                dtypes = _leaf_dtypes(compiled.types)
+            number = 0
+            if compiled.sites:
+                self._reporting.append(compiled)
+                number = len(self._reporting)
+            return compiled.kernel, dtypes, compiled.cooperative, number
+
+    def _choose(self, types):
+        """The variant for argument types: the best of the given signatures, else a new one."""
+        if self._explicit is None:
+            found = self._compiled.get(types)
+            return found or self._compile(types)
+        from .overloads import best
+
+        chosen = best(self._explicit, types)
+        if chosen is None:
+            known = "\n".join(f"  ({', '.join(map(str, s))})" for s in self._explicit)
+            raise TypeError(
+                f"No matching definition for argument type(s) {', '.join(map(str, types))}: kernel "
+                f"'{self.py_func.__name__}' was "
+                f"compiled for\n{known}"
+            )
+        return self._compiled[chosen]
+
+    def _compile(self, types):
+        from .build import build_kernel
+
+        if self.is_device and self.launch_only is False and self.is_device:
+            raise TypeError(
+                f"'{self.py_func.__name__}' is a device function; call it from a kernel"
+            )
+        compiled = build_kernel(self, types)
+        self._compiled[types] = compiled
+        return compiled
+
+    def _compile_signature(self, signature):
+        if self.is_device:
+            self.compile_device(signature.args, signature.return_type)
+        else:
+            if signature.return_type is not ty.none:
+                raise TypeError(
+                    f"CUDA kernel must have void return type, not {signature.return_type}"
+                )
+            self._compile(tuple(signature.args))
+
+    def _launch_adapted(self, launch, args):
+        from .arguments import Adapted
+
+        with Adapted(args, self, launch) as adapted:
+            if not launch.launch(adapted):
+                bad = next(i for i, a in enumerate(adapted) if a is args[i])
+                raise TypeError(
+                    f"argument {bad} of kernel '{self.py_func.__name__}' is a {type(args[bad]).__name__}, which "
+                    f"kernels cannot take"
+                )
+
+    def _look(self, number):
+        """Raises what a kernel compiled with debug=True reported."""
+        from .report import look
+
+        look(self._reporting[number - 1])
+
+    # ---- what there is ----
+
+    @property
+    def signatures(self):
+        """The argument types of the variants compiled so far."""
+        return list(self._compiled)
+
+    @property
+    def overloads(self):
+        """The variants compiled so far, by argument types."""
+        return dict(self._compiled)
+
+    @property
+    def specialized(self):
+        return self._explicit is not None and len(self._explicit) == 1
+
+    def specialize(self, *args):
+        """A dispatcher with one variant, for the types of these arguments."""
+        from .arguments import typeof
+
+        types = tuple(typeof(a) for a in args)
+        if self.specialized:
+            raise RuntimeError("Dispatcher already specialized")
+        return Dispatcher(self.py_func, [ty.void(*types)], **self._keywords())
+
+    def _keywords(self):
+        return {
+            "device": self.is_device, "debug": self.debug, "fastmath": self.fastmath, "link": self.link,
+            "max_registers": self.max_registers, "launch_bounds": self.launch_bounds, "extensions": self.extensions,
+        }  # fmt: skip
+
+    def compile(self, signature):
+        """Compiles the variant for a signature now."""
+        from .signatures import normalize
+
+        args, _ = normalize(signature)
+        found = self._compiled.get(tuple(args))
+        return found or self._compile(tuple(args))
+
+    def compile_device(self, args, return_type=None):
+        """Checks a device function for argument types; its result's type."""
+        from .build import check_device
+
+        key = tuple(args)
+        if key not in self._device_results:
+            self._device_results[key] = check_device(self, key, return_type)
+        return self._device_results[key]
+
+    def _one(self, signature):
+        if signature is not None:
+            from .signatures import normalize
+
+            return self._compiled[tuple(normalize(signature)[0])]
+        return None
+
+    def _facts(self, read, signature):
+        one = self._one(signature)
+        if one is not None:
+            return read(one)
+        if self.specialized:
+            return read(next(iter(self._compiled.values())))
+        return {types: read(c) for types, c in self._compiled.items()}
+
+    def inspect_source(self, signature=None):
+        """The generated CUDA C++ text, of one variant or of all by argument types."""
+        return self._facts(lambda c: c.text, signature)
+
+    def inspect_types(self, file=None, signature=None):
+        """Prints the types of every name of each variant."""
+        for types, c in self._compiled.items():
+            print(f"{self.py_func.__name__} ({', '.join(map(str, types))})", file=file)
+            for name, type_ in c.variables.items():
+                print(f"  {name}: {type_}", file=file)
+
+    def get_regs_per_thread(self, signature=None):
+        """Registers of each thread."""
+        return self._facts(lambda c: c.kernel.num_regs, signature)
+
+    def get_const_mem_size(self, signature=None):
+        """Bytes of constant memory."""
+        return self._facts(lambda c: c.kernel.const_size_bytes, signature)
+
+    def get_shared_mem_per_block(self, signature=None):
+        """Bytes of static shared memory of each block."""
+        return self._facts(lambda c: c.kernel.shared_size_bytes, signature)
+
+    def get_max_threads_per_block(self, signature=None):
+        """The most threads that a block of this kernel can have."""
+        return self._facts(lambda c: c.kernel.max_threads_per_block, signature)
+
+    def get_local_mem_per_thread(self, signature=None):
+        """Bytes of local memory of each thread."""
+        return self._facts(lambda c: c.kernel.local_size_bytes, signature)
+
+    def __get__(self, obj, objtype=None):
+        if obj is None:
+            return self
+        import types as pytypes
+
+        return pytypes.MethodType(self, obj)
+
+    def __reduce__(self):
+        return _rebuild, (self.py_func, self._explicit, self._keywords())
+
+    def __repr__(self):
+        kind = "device function" if self.is_device else "kernel"
+        return f"<cuda.jit {kind} {self.py_func.__module__}.{self.py_func.__qualname__}>"
+
+
+def _rebuild(py_func, explicit, keywords):
+    signatures = None if explicit is None else [ty.void(*args) for args in explicit]
+    return Dispatcher(py_func, signatures, **keywords)
+
+
+class _Configurations:
+    """Makes launches; the one asked for last is kept."""
+
+    def __init__(self, dispatcher):
+        self.kernel = dispatcher._launcher
+        self.name = dispatcher.py_func.__name__
+        self.key = self.last = None
+
+    def make(self, config):
+        if config == self.key and not config[2:]:
+            return self.last
+        if not 2 <= len(config) <= 4:
+            raise ValueError(
+                f"kernel '{self.name}': a launch is kernel[griddim, blockdim], and optionally a stream and the "
+                f"bytes of dynamic shared "
+                f"memory, not {len(config)} values"
+            )
+        grid, block = _extent(config[0], "griddim"), _extent(config[1], "blockdim")
+        shared = config[3] if len(config) > 3 else 0
+        launch = _treadle._PythonLaunch(
+            self.kernel, grid, block, to_stream(config[2]) if len(config) > 2 else None, int(shared)
+        )
+        if len(config) == 2:
+            self.key, self.last = config, launch
+        return launch
+
+
+def _extent(value, name):
+    values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    if len(values) > 3:
+        raise ValueError(f"{name} must be a sequence of 1, 2 or 3 integers, got {value!r}")
+    for v in values:
+        if isinstance(v, bool) or not isinstance(v, (int, np.integer)):
+            raise TypeError(f"{name} must be a sequence of integers, got {value!r}")
+    return tuple(int(v) for v in values)
+
+
+def to_stream(stream):
+    """A stream object, 0 or None, or a foreign stream."""
+    if stream is None or (isinstance(stream, int) and stream == 0):
+        return None
+    if isinstance(stream, _treadle.Stream):
+        return stream
+    if isinstance(stream, int):
+        return _treadle.ExternalStream(stream)
+    return _treadle.Stream.from_external(stream)
+
+
+class ForAll:
+    """A launch over so many elements."""
+
+    def __init__(self, dispatcher, ntasks, tpb, stream, sharedmem):
+        if ntasks < 0:
+            raise ValueError(f"Can't create ForAll with negative task count: {ntasks}")
+        self.dispatcher, self.ntasks, self.thread_per_block = dispatcher, ntasks, tpb
+        self.stream, self.sharedmem = stream, sharedmem
+
+    def __call__(self, *args):
+        if self.ntasks == 0:
+            return
+        block = self.thread_per_block or 256
+        grid = (self.ntasks + block - 1) // block
+        self.dispatcher[grid, block, self.stream, self.sharedmem](*args)
+
+
+def _leaf_dtypes(types):
+    leaves = []
+
+    def walk(t):
+        if isinstance(t, ty.Scalar):
+            leaves.append(t.dtype)
+        elif t.is_tuple:
+            for item in t.types:
+                walk(item)
+        elif t is not ty.none:
+            leaves.append(None)
+
+    for t in types:
+        walk(t)
+    return leaves
+
+
+class DeclaredFunction:
+    """A device function of CUDA C++ that kernels call: made by ``declare_device``."""
+
+    def __init__(self, name, signature, link=(), use_cooperative=False, abi="numba"):
+        self.name, self.__name__, self.signature, self.abi = name, name, signature, abi
+        self.link = list(link) if isinstance(link, (list, tuple)) else [link]
+        self.use_cooperative = use_cooperative
+
+
+def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=(), debug=None, opt=None,
+        lineinfo=False, cache=False, **kws):  # fmt: skip
+    """Makes a kernel of a Python function.
+
+    ``@cuda.jit``, ``@cuda.jit(device=True)``, ``@cuda.jit("void(float32[:], int32)")`` or a list of signatures.
+    Keywords:
+    ``device`` (a function that kernels call), ``fastmath``, ``debug`` (assert, raise and array indices are checked
+    and reported at
+    the launch), ``max_registers``, ``launch_bounds`` (threads, blocks), ``link`` (CUDA C++ sources), ``cache``,
+    ``inline``,
+    ``lineinfo`` (always on). Returns a Dispatcher. Raises TypingError at the first launch, or here when there is a
+    signature.
+    """
+    from .signatures import normalize, signatures_of
+
+    if kws.pop("boundscheck", None):
+        debug_bounds = True
+    else:
+        debug_bounds = False
+    for gone in ("argtypes", "restype", "bind"):
+        if gone in kws:
+            from .errors import KernelError
+
+            raise KernelError(
+                f"jit() has no keyword {gone}=; give a signature: @cuda.jit('void(float32[:])')"
+            )
+    known = {
+        "fastmath",
+        "max_registers",
+        "launch_bounds",
+        "lto",
+        "extensions",
+        "cooperative",
+        "shared_memory_carveout",
+    }
+    unknown = set(kws) - known
+    if unknown:
+        raise TypeError(
+            f"jit() got an unexpected keyword argument {sorted(unknown)[0]!r}; it takes {', '.join(sorted(known))}"
+        )
+    kws.pop("lto", None)
+    kws.pop("shared_memory_carveout", None)
+    options = {
+        "device": device, "debug": bool(debug), "inline": inline, "link": [link] if isinstance(link, str) else link,
+        "lineinfo": lineinfo, "cache": cache, **kws,
+    }  # fmt: skip
+
+    def decorate(function, signatures=None):
+        if isinstance(function, Dispatcher):
+            function = function.py_func
+        dispatcher = Dispatcher(function, None, **options)
+        dispatcher.bounds = dispatcher.bounds or debug_bounds
+        if signatures:
+            dispatcher._explicit = [tuple(s.args) for s in signatures]
+            for s in signatures:
+                dispatcher._compile_signature(s)
+        return dispatcher
+
+    if func_or_sig is None:
+        return decorate
+    if isinstance(func_or_sig, (str, ty.Signature, tuple, list)):
+        signatures = signatures_of(func_or_sig)
+        return lambda function: decorate(function, signatures)
+    if not callable(func_or_sig):
+        raise TypeError(f"cuda.jit takes a function or a signature, not {func_or_sig!r}")
+    assert normalize
+    return decorate(func_or_sig)
+
+
+def declare_device(name, sig, link=(), use_cooperative=False, abi="numba"):
+    """A device function of CUDA C++ that kernels can call: its name and signature; ``link``: its sources."""
+    from .signatures import normalize
+
+    args, result = normalize(sig)
+    if result is None:
+        raise TypeError(
+            f"declare_device('{name}'): the signature needs a return type, such as 'int32(float32)'"
+        )
+    return DeclaredFunction(name, ty.Signature(result, args), link, use_cooperative, abi)

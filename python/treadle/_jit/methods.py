@@ -1,0 +1,138 @@
+"""Methods of arrays, numbers and records in kernels."""
+
+import numpy as np
+
+from . import arrays
+from . import types as ty
+from .values import Value, number
+
+
+def call(c, base, name, args, kwargs, node):
+    type_ = base.type
+    if type_.is_array:
+        handler = _ARRAY.get(name)
+        if handler is None:
+            raise c.error(f"arrays in kernels have no method '{name}'", node)
+        return handler(c, c.keep(base), args, kwargs, node)
+    if name == "conjugate" and isinstance(type_, ty.Scalar):
+        if not type_.is_complex:
+            return base
+        base = c.keep(base)
+        return Value(type_, f"{type_.cpp}({base.code}.re, -{base.code}.im)")
+    if type_.is_tuple and name in ("index", "count"):
+        raise c.unsupported(f"a tuple's method '{name}' cannot be used in kernels", node)
+    from . import device_calls
+
+    found = device_calls.method(c, base, name, args, kwargs, node)
+    if found is None:
+        raise c.error(f"a value of type {type_} has no method '{name}' that kernels can use", node)
+    return found
+
+
+def _shape(c, args, node):
+    items = (
+        c.tuple_items(c.keep(args[0]), node) if len(args) == 1 and args[0].type.is_tuple else args
+    )
+    return [c.keep(c.convert(i, ty.int64)) for i in items]
+
+
+def _reshape(c, base, args, kwargs, node):
+    shape = _shape(c, args, node)
+    if base.type.layout != "C" and base.type.ndim > 1:
+        raise c.error("reshape in a kernel takes C-contiguous arrays", node)
+    type_ = base.type.with_layout(base.type.layout if base.type.ndim > 1 else "C", len(shape))
+    known = [f"({s.code} < 0 ? 1ll : {s.code})" for s in shape]
+    rest = f"({base.code}.size() / ({' * '.join(known) or '1'}))"
+    sizes = ", ".join(f"({s.code} < 0 ? {rest} : {s.code})" for s in shape)
+    pointer = base.type.dtype.cpp if base.type.mutable else f"const {base.type.dtype.cpp}"
+    return Value(type_, c.temp(f"tdpy::over<{pointer}>({base.code}.data, {sizes})", type_))
+
+
+def _ravel(c, base, args, kwargs, node):
+    if base.type.layout != "C":
+        raise c.error("ravel in a kernel takes C-contiguous arrays", node)
+    pointer = base.type.dtype.cpp if base.type.mutable else f"const {base.type.dtype.cpp}"
+    type_ = base.type.with_layout("C", 1)
+    return Value(
+        type_, c.temp(f"tdpy::over<{pointer}>({base.code}.data, {base.code}.size())", type_)
+    )
+
+
+def _transpose(c, base, args, kwargs, node):
+    if not args:
+        return arrays.transposed(c, base, range(base.type.ndim)[::-1])
+    order = c.tuple_items(args[0], node) if len(args) == 1 and args[0].type.is_tuple else args
+    if not all(o.is_const for o in order):
+        raise c.error("the axes of transpose must be constants", node)
+    return arrays.transposed(c, base, [int(o.const) % base.type.ndim for o in order])
+
+
+def _view(c, base, args, kwargs, node):
+    from .builtins import cast_target
+
+    target = args[0].const if args else None
+    dtype = cast_target(target) or (ty.from_dtype(target) if isinstance(target, np.dtype) else None)
+    if dtype is None:
+        raise c.error("view takes a dtype", node)
+    old, new = ty.as_dtype(base.type).itemsize, ty.as_dtype(dtype).itemsize
+    type_ = ty.Array(dtype, base.type.ndim, base.type.layout, not base.type.mutable)
+    c.temps += 1
+    name = f"t{c.temps}"
+    c.emit(f"{type_.cpp} {name}; {name}.data = ({dtype.cpp}*){base.code}.data;")
+    last = base.type.ndim - 1
+    for k in range(base.type.ndim):
+        scaled = k == last and old != new
+        c.emit(
+            f"{name}.shape[{k}] = {base.code}.shape[{k}]{f' * {old} / {new}' if scaled else ''};"
+        )
+        c.emit(f"{name}.strides[{k}] = {new if scaled else f'{base.code}.strides[{k}]'};")
+    return Value(type_, name)
+
+
+def _item(c, base, args, kwargs, node):
+    if args:
+        return arrays.load(c, base, args, node)
+    return arrays.fetch(c, base.type.dtype, f"{base.code}.flat(0)")
+
+
+def _fold(name):
+    """sum, prod, min, max, all, any, mean of a whole array, by one thread."""
+
+    def handler(c, base, args, kwargs, node):
+        if args or kwargs:
+            raise c.error(f"{name} in a kernel takes no arguments: it folds the whole array", node)
+        dtype = base.type.dtype
+        if name in ("all", "any"):
+            type_, start = ty.boolean, number(name == "all")
+        elif name in ("min", "max"):
+            type_, start = dtype, Value(dtype, f"{base.code}.flat(0)")
+        else:
+            wide = dtype
+            if name == "mean" and not (dtype.is_float or dtype.is_complex):
+                wide = ty.float64
+            elif dtype.is_integer or dtype.is_boolean:
+                wide = ty.uint64 if dtype.is_integer and not dtype.signed else ty.int64
+            type_, start = wide, number(1 if name == "prod" else 0, wide)
+        c.temps += 1
+        total, k = f"t{c.temps}", f"k{c.temps}"
+        item = c.convert(Value(dtype, f"{base.code}.flat({k})"), type_)
+        c.emit(f"{type_.cpp} {total} = {start.code};")
+        update = {
+            "sum": f"{total} = {total} + {item.code};", "mean": f"{total} = {total} + {item.code};",
+            "prod": f"{total} = {total} * {item.code};", "all": f"{total} = {total} && {item.code};",
+            "any": f"{total} = {total} || {item.code};",
+            "min": f"{{ const {type_.cpp} x = {item.code}; if (x < {total} || x != x) {total} = x; }}",
+            "max": f"{{ const {type_.cpp} x = {item.code}; if (x > {total} || x != x) {total} = x; }}",
+        }[name]  # fmt: skip
+        c.emit(f"for (long long {k} = 0; {k} < {base.code}.size(); ++{k}) {update}")
+        if name == "mean":
+            return Value(type_, f"({total} / ({type_.cpp}){base.code}.size())")
+        return Value(type_, total)
+
+    return handler
+
+
+_ARRAY = {
+    "reshape": _reshape, "ravel": _ravel, "flatten": _ravel, "transpose": _transpose, "view": _view, "item": _item,
+    **{name: _fold(name) for name in ("sum", "prod", "min", "max", "all", "any", "mean")},
+}  # fmt: skip

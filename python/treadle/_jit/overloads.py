@@ -1,0 +1,53 @@
+"""Which of several signatures takes given argument types."""
+
+import numpy as np
+
+from . import types as ty
+
+
+def cost(have, want):
+    """0 exact, then rising with what a conversion may change; None when there is none."""
+    if have == want:
+        return 0
+    if isinstance(have, ty.Scalar) and isinstance(want, ty.Scalar):
+        if np.can_cast(have.dtype, want.dtype, "safe"):
+            return 1 if have.dtype.kind == want.dtype.kind else 2
+        return (
+            10
+            if np.can_cast(have.dtype, want.dtype, "same_kind")
+            else 20
+            if not have.is_complex
+            else None
+        )
+    if have.is_array and want.is_array:
+        if (have.dtype, have.ndim) != (want.dtype, want.ndim) or (
+            want.mutable and not have.mutable
+        ):
+            return None
+        return (
+            (0 if have.layout == want.layout else 1) if want.layout in ("A", have.layout) else None
+        )
+    if have.is_tuple and want.is_tuple and len(have) == len(want):
+        costs = [cost(a, b) for a, b in zip(have, want)]
+        return None if None in costs else sum(costs)
+    return None
+
+
+def best(signatures, types):
+    """The cheapest signature, or None. TypeError when several are equally good."""
+    found = []
+    for signature in signatures:
+        if len(signature) != len(types):
+            continue
+        costs = [cost(a, b) for a, b in zip(types, signature)]
+        if None not in costs:
+            found.append((sum(costs), signature))
+    if not found:
+        return None
+    least = min(c for c, _ in found)
+    chosen = [s for c, s in found if c == least]
+    if len(chosen) > 1 and len(signatures) > 1:
+        raise TypeError(
+            f"Ambiguous overloading: {', '.join(str(s) for s in chosen)} take {types} equally well"
+        )
+    return chosen[0]

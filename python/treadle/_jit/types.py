@@ -1,0 +1,285 @@
+"""Types of kernels written in Python: Numba's names, its promotion, and their C++ spellings.
+
+A type is immutable and compares by its name. ``float32[:, ::1]`` is a two-dimensional array in C order,
+``void(int32, float32[:])`` a signature.
+"""
+
+import numpy as np
+
+
+class Type:
+    """A type. ``name`` is Numba's spelling, ``cpp`` the C++ one (None for what has no run-time value)."""
+
+    cpp = None
+
+    def __init__(self, name):
+        self.name = name
+
+    def __repr__(self):
+        return self.name
+
+    def __eq__(self, other):
+        return isinstance(other, Type) and self.name == other.name
+
+    def __hash__(self):
+        return hash(self.name)
+
+    def __call__(self, *args):
+        """A signature that returns this type."""
+        if len(args) == 1 and isinstance(args[0], tuple):
+            args = args[0]
+        for a in args:
+            if not isinstance(a, Type):
+                raise TypeError(
+                    f"{self.name}(…) makes a signature and takes types, not {a!r}; a kernel that wants to convert "
+                    f"a value calls "
+                    f"numpy.{self.name}(value)"
+                )
+        return Signature(self, args)
+
+    def __getitem__(self, index):
+        """An array of this type: ``[:]`` any layout, ``[::1]`` contiguous, ``[:, ::1]`` C order, ``[::1, :]`` F
+        order.
+        """
+        items = index if isinstance(index, tuple) else (index,)
+        if any(not isinstance(i, slice) or i.start or i.stop for i in items):
+            raise TypeError(f"{self.name}[…] takes slices such as [:] or [:, ::1], not {index!r}")
+        if len(items) > 0 and items[-1].step == 1:
+            layout = "C"
+        elif items[0].step == 1:
+            layout = "F"
+        else:
+            layout = "A"
+        if sum(i.step == 1 for i in items) > 1 or any(i.step not in (None, 1) for i in items):
+            raise TypeError(
+                f"{self.name}[…]: ::1 stands on the first or the last axis, once, not {index!r}"
+            )
+        return Array(self, len(items), layout)
+
+    # What an operand of a kernel can be asked.
+    is_number = is_integer = is_float = is_complex = is_boolean = is_array = is_tuple = False
+
+
+class Scalar(Type):
+    """bool, integers, floats, complex numbers, by NumPy dtype."""
+
+    def __init__(self, name, dtype, cpp):
+        super().__init__(name)
+        self.dtype, self.cpp = np.dtype(dtype), cpp
+        kind = self.dtype.kind
+        self.is_boolean = kind == "b"
+        self.is_integer = kind in "iu"
+        self.is_float = kind == "f"
+        self.is_complex = kind == "c"
+        self.is_number = not self.is_boolean
+        self.signed = kind == "i"
+        self.bitwidth = 1 if kind == "b" else self.dtype.itemsize * 8
+
+    @property
+    def rank(self):
+        return "biufc".index(self.dtype.kind)
+
+    @property
+    def code(self):
+        return {"b": "b", "i": "i", "u": "u", "f": "f", "c": "c"}[self.dtype.kind] + str(
+            self.bitwidth
+        )
+
+
+class Array(Type):
+    """Arrays by dtype, number of axes and layout ("C", "F" or "A": any strides)."""
+
+    is_array = True
+
+    def __init__(self, dtype, ndim, layout, readonly=False, aligned=True, space="global"):
+        self.dtype, self.ndim, self.layout, self.mutable = dtype, ndim, layout, not readonly
+        name = "Array" if readonly else "array"
+        super().__init__(
+            f"{name}({dtype}, {ndim}d, {layout})"
+            if not readonly
+            else f"Array({dtype}, {ndim}, {layout!r}, False, aligned=True)"
+        )
+        self.cpp = f"tdpy::array<{'const ' if readonly else ''}{dtype.cpp}, {ndim}, '{layout}'>"
+
+    @property
+    def code(self):
+        return f"a{self.ndim}{self.layout}{self.dtype.code}"
+
+    def with_layout(self, layout, ndim=None):
+        return Array(self.dtype, self.ndim if ndim is None else ndim, layout, not self.mutable)
+
+
+class Tuple(Type):
+    """Tuples; a named tuple keeps its class."""
+
+    is_tuple = True
+
+    def __init__(self, items, cls=None):
+        self.types, self.cls = tuple(items), cls
+        self.uniform = len(set(self.types)) == 1
+        if cls is not None:
+            kind = "NamedUniTuple" if self.uniform else "NamedTuple"
+            inner = (
+                f"{self.types[0]} x {len(self.types)}"
+                if self.uniform
+                else ", ".join(map(str, self.types))
+            )
+            name = f"{kind}({inner}, {cls.__name__})"
+        elif self.uniform:
+            name = f"UniTuple({self.types[0]} x {len(self.types)})"
+        else:
+            name = f"Tuple({', '.join(map(str, self.types))})"
+        super().__init__(name)
+        if self.uniform:
+            self.cpp = f"tdpy::row<{self.types[0].cpp}, {len(self.types)}>"
+        else:
+            self.cpp = f"tdpy::tuple<{', '.join(t.cpp or 'tdpy::none' for t in self.types)}>"
+
+    @property
+    def code(self):
+        return "t" + "".join(t.code for t in self.types)
+
+    def __len__(self):
+        return len(self.types)
+
+    def __iter__(self):
+        return iter(self.types)
+
+
+def UniTuple(dtype, count):
+    """A tuple of ``count`` values of one type."""
+    return Tuple([dtype] * count)
+
+
+class Record(Type):
+    """One element of a structured array: a reference to its bytes."""
+
+    is_record = True
+
+    def __init__(self, dtype):
+        self.dtype = np.dtype(dtype)
+        super().__init__(f"Record({self.dtype!r})")
+        self.cpp = f"tdpy::record<{self.dtype.itemsize}>"
+
+    @property
+    def code(self):
+        return f"r{abs(hash(self.dtype))}"
+
+
+class Opaque(Type):
+    """What exists at compile time only: modules, functions, dtypes, strings."""
+
+    code = "o"
+
+
+class NoneType(Type):
+    cpp = "tdpy::none"
+    code = "n"
+
+
+class Signature:
+    """A return type and argument types; ``void(int32)`` or ``int32(float32, float32)``."""
+
+    def __init__(self, return_type, args):
+        self.return_type, self.args = return_type, tuple(args)
+
+    def __repr__(self):
+        return f"({', '.join(map(str, self.args))}) -> {self.return_type}"
+
+    def __eq__(self, other):
+        return isinstance(other, Signature) and (self.return_type, self.args) == (
+            other.return_type,
+            other.args,
+        )
+
+    def __hash__(self):
+        return hash((self.return_type, self.args))
+
+
+boolean = Scalar("bool", np.bool_, "bool")
+int8 = Scalar("int8", np.int8, "signed char")
+int16 = Scalar("int16", np.int16, "short")
+int32 = Scalar("int32", np.int32, "int")
+int64 = Scalar("int64", np.int64, "long long")
+uint8 = Scalar("uint8", np.uint8, "unsigned char")
+uint16 = Scalar("uint16", np.uint16, "unsigned short")
+uint32 = Scalar("uint32", np.uint32, "unsigned")
+uint64 = Scalar("uint64", np.uint64, "unsigned long long")
+float16 = Scalar("float16", np.float16, "tdpy::half")
+float32 = Scalar("float32", np.float32, "float")
+float64 = Scalar("float64", np.float64, "double")
+complex64 = Scalar("complex64", np.complex64, "tdpy::complex<float>")
+complex128 = Scalar("complex128", np.complex128, "tdpy::complex<double>")
+none = NoneType("none")
+void = none
+unset = Type("undefined")
+
+SCALARS = (
+    boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
+    float16, float32, float64, complex64, complex128,
+)  # fmt: skip
+_BY_DTYPE = {t.dtype: t for t in SCALARS}
+
+bool_ = b1 = boolean
+i1, i2, i4, i8 = int8, int16, int32, int64
+u1, u2, u4, u8 = uint8, uint16, uint32, uint64
+f2, f4, f8, c8, c16 = float16, float32, float64, complex64, complex128
+float_, double, intc, uintc, intp, uintp, byte = (
+    float32,
+    float64,
+    int32,
+    uint32,
+    int64,
+    uint64,
+    uint8,
+)
+int_, uint, short, ushort, char, uchar = int64, uint64, int16, uint16, int8, uint8
+long_, ulong, longlong, ulonglong = int64, uint64, int64, uint64
+
+
+def from_dtype(dtype):
+    """The type of one element of a NumPy dtype; TypeError for what kernels do not have."""
+    dtype = np.dtype(dtype)
+    found = _BY_DTYPE.get(dtype.newbyteorder("="))
+    if found is not None and dtype.isnative:
+        return found
+    if dtype.names is not None:
+        return Record(dtype)
+    raise TypeError(
+        f"kernels cannot take values of dtype {dtype}; they take bool, integers, float16/32/64, complex64/128 and "
+        f"records "
+        "of them"
+    )
+
+
+def as_dtype(type_):
+    """The NumPy dtype of a type's elements."""
+    if isinstance(type_, Array):
+        type_ = type_.dtype
+    return type_.dtype
+
+
+def promote(a, b):
+    """The number that both fit in, by NumPy's table."""
+    return a if a == b else from_dtype(np.promote_types(a.dtype, b.dtype))
+
+
+def unify(a, b):
+    """The type of a variable that has type ``a`` on one path and ``b`` on another, or None."""
+    if a == b:
+        return a
+    if a is unset:
+        return b
+    if b is unset:
+        return a
+    if isinstance(a, Scalar) and isinstance(b, Scalar):
+        return promote(a, b)
+    if isinstance(a, Array) and isinstance(b, Array) and (a.dtype, a.ndim) == (b.dtype, b.ndim):
+        if a.mutable == b.mutable:
+            return a.with_layout("A")
+        return Array(a.dtype, a.ndim, a.layout if a.layout == b.layout else "A", True)
+    if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a) == len(b):
+        items = [unify(x, y) for x, y in zip(a.types, b.types)]
+        if None not in items:
+            return Tuple(items, a.cls if a.cls is b.cls else None)
+    return None

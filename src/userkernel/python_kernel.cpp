@@ -1,0 +1,41 @@
+#include "base/text.h"
+#include "fuse/kernels_text.h"
+#include "launch/arguments.h"
+#include "launch/shape.h"
+#include "treadle/error.h"
+#include "treadle/python_kernel.h"
+
+namespace td {
+
+std::string_view python_prelude() { return fuse::kText_python; }
+
+void launch_packed(const Kernel& kernel, const LaunchConfig& config, std::span<void*> parameters) {
+  const auto& device = driver::current_device();
+  launch::KernelState& state = *kernel.state();
+  launch::DeviceKernel& target = state.on(device);
+  launch::LaunchContext context{state.name(), target, config.where, false, config.cooperative};
+  if (!launch::shape_fits(target.limits, config, target.shared_granted)) [[unlikely]]
+    launch::check_shape(target, launch::message_head(context) + ": ", config);
+  if (target.params_known && parameters.size() != target.params.size()) [[unlikely]]
+    throw InternalError(base::cat("kernel '", state.name(), "' was given ", parameters.size(),
+                                  " parameters and has ", target.params.size()));
+  driver::flush_pending(*device);
+  const driver::StreamState& stream = *driver::current_stream(device);
+  device->make_current();
+  device->launches().note(state.name(), config.where ? config.where : "");
+  auto shared = static_cast<unsigned>(config.shared);
+  const driver::Api& api = device->api();
+  auto launch = [&](auto function, auto... rest) {
+    return function(target.function, config.grid.x, config.grid.y, config.grid.z, config.block.x,
+                    config.block.y, config.block.z, shared, stream.handle(), parameters.data(),
+                    rest...);
+  };
+  CUresult result = config.cooperative ? launch(api.cuLaunchCooperativeKernel)
+                                       : launch(api.cuLaunchKernel, nullptr);
+  if (result != 0) [[unlikely]]
+    driver::fail(*device, result,
+                 config.cooperative ? "cuLaunchCooperativeKernel" : "cuLaunchKernel",
+                 launch::message_head(context));
+}
+
+}  // namespace td
