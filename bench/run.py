@@ -17,16 +17,12 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import common
 
 PROGRAMS = ("start", "launch", "arrays", "indexing", "sorting", "products", "software")
-ON_REQUEST = ("functions",)  # minutes
 
 
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench", description="Runs the benchmarks.")
     parser.add_argument(
-        "--only",
-        choices=PROGRAMS + ON_REQUEST,
-        action="append",
-        help="run this program (may be repeated)",
+        "--only", choices=PROGRAMS, action="append", help="run this program (may be repeated)"
     )
     parser.add_argument("--json", metavar="FILE", help="write the records to FILE")
     parser.add_argument("--device", help="cuda[:N] or soft[:N]")

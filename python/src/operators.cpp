@@ -269,6 +269,7 @@ nb::list operation_rows() {
     fields["signature"] = text(row.signature);
     fields["loops"] = text(row.loops);
     fields["numpy"] = text(row.numpy);
+    fields["body"] = text(row.body);
     fields["domain"] = domains[static_cast<int>(row.domain)];
     fields["refuses_bool"] = row.flags == OpFlags::no_bool;
     fields["ulp"] = nb::make_tuple(row.ulp16, row.ulp32, row.ulp64);

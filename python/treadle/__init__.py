@@ -24,6 +24,7 @@ from ._einsum import *  # noqa: E402
 from ._elementwise import *  # noqa: E402
 from ._explain import *  # noqa: E402
 from ._files import *  # noqa: E402
+from ._flat import *  # noqa: E402
 from ._functions import *  # noqa: E402
 from ._histograms import *  # noqa: E402
 from ._index_tricks import *  # noqa: E402
@@ -53,6 +54,7 @@ from ._sorting import *  # noqa: E402
 from ._statistics import *  # noqa: E402
 from ._treadle import RawKernel, RawModule, __version__, ndarray  # noqa: E402
 from ._user_kernels import *  # noqa: E402
+from ._vectorize import *  # noqa: E402
 from ._windows import *  # noqa: E402
 from .errors import CompileError, CUDAError, InternalError, OutOfMemoryError  # noqa: E402
 

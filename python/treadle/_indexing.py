@@ -306,7 +306,7 @@ def piecewise(x, condlist, funclist, *args, **kw):
     One function more than conditions is the default. A flat list of plain booleans is one condition. ValueError when
     the numbers do not fit.
     """
-    x = _own(x, "piecewise")
+    x = _array_like(x, "piecewise")
     funclist = list(funclist)
     conditions = _conditions(condlist, x)
     n = len(conditions)
@@ -352,7 +352,7 @@ def diagonal(a, offset=0, axis1=0, axis2=1):
 
 def _array_like(a, function):
     """An array; lists and numbers, which are written out in the program, become one."""
-    return asarray(a) if isinstance(a, (list, tuple, int, float, complex)) else _own(a, function)
+    return asarray(a) if isinstance(a, (list, tuple, *_SCALARS)) else _own(a, function)
 
 
 def diag(v, k=0):

@@ -43,6 +43,8 @@ std::string print_head(const Types& types, const std::vector<Operand>& operands,
                        const std::string& user_text) {
   bool half = mentions(user_text, "float16") || mentions(user_text, "bfloat16"),
        complex = mentions(user_text, "complex");
+  // Generated texts ask for the bodies of tables/ops.def by this word.
+  bool operations = mentions(user_text, "td_operations");
   for (const Operand& operand : operands) {
     half = half || is_half(operand.dtype);
     complex = complex || info(operand.dtype).kind == 'c';
@@ -51,7 +53,8 @@ std::string print_head(const Types& types, const std::vector<Operand>& operands,
   if (half) text += "#define TD_HALF 1\n";
   if (complex) text += "#define TD_COMPLEX 1\n";
   text += fuse::kText_types;
-  if (complex) text += fuse::kText_math;
+  if (complex || operations) text += fuse::kText_math;
+  if (operations) text += fuse::kText_ops;
   text += fuse::kText_user;
   for (const auto& [name, dtype] : types.placeholders)
     text += cat("typedef ", type_name(dtype), " ", name, ";\n");
