@@ -2,7 +2,9 @@
 // is printed in terms of, and a launch whose parameters are in place already.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "treadle/kernel.h"
@@ -11,6 +13,11 @@ namespace [[gnu::visibility("default")]] td {
 
 // CUDA C++ text of namespace tdpy: Python's arithmetic, arrays, tuples, records, atomic operations.
 std::string_view python_prelude();
+
+// What was printed for a Python function before, in the disk cache. `key` stands for everything
+// that the text depends on; a damaged entry counts as none.
+std::optional<std::string> load_python_kernel(std::string_view key);
+void store_python_kernel(std::string_view key, std::string_view value);
 
 // As Kernel::launch, but `parameters[i]` points to the value of parameter i, of the parameter's own
 // type and size: only their number is checked. Launches pending work first. Arrays whose addresses

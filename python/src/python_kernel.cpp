@@ -149,43 +149,47 @@ struct Variant {
   int reports = 0;  // not 0: the kernel may report a failure, and Python looks after the launch
 };
 
+// The base class of treadle's Dispatcher: the variants by key.
 class PythonKernel {
  public:
-  explicit PythonKernel(nb::object owner) : owner_(nb::weakref(owner)) {}
+  explicit PythonKernel(Py_ssize_t count) : count_(count) {}
   PythonKernel(const PythonKernel&) = delete;
   PythonKernel& operator=(const PythonKernel&) = delete;
 
-  Variant& find(const std::string& key, PyObject* args) {
-    if (last_ && key == last_key_) [[likely]]
-      return *last_;
+  Py_ssize_t count() const { return count_; }  // of its parameters
+  // The variant used last, when it has this key.
+  Variant* last(const std::string& key) const {
+    return last_ && key == last_key_ ? last_ : nullptr;
+  }
+  Variant& find(const std::string& key, nb::handle owner, PyObject* args) {
     auto found = variants_.find(key);
-    if (found == variants_.end()) {
-      nb::object owner = owner_();
-      // (kernel, dtypes or None, cooperative, number of the variant if it reports)
-      nb::object made = owner.attr("_variant")(nb::handle(args));
-      nb::object kernel = made[0], dtypes = made[1], cooperative = made[2], reports = made[3];
-      auto variant = std::make_unique<Variant>();
-      variant->kernel = nb::cast<Kernel>(kernel);
-      if (!dtypes.is_none())
-        for (nb::handle dtype : nb::list(dtypes))
-          variant->dtypes.push_back(dtype.is_none() ? Packer::kOther
-                                                    : static_cast<std::uint8_t>(to_dtype(dtype)));
-      variant->cooperative = cooperative.is(Py_True);
-      variant->reports = nb::cast<int>(reports);
-      found = variants_.insert_or_assign(key, std::move(variant)).first;
-    }
+    if (found == variants_.end()) found = variants_.insert_or_assign(key, make(owner, args)).first;
     last_ = found->second.get();
     last_key_ = key;
     return *last_;
   }
-  nb::object owner() const { return owner_(); }
   void clear() {
     last_ = nullptr;
     variants_.clear();
   }
 
  private:
-  nb::object owner_;
+  // (kernel, dtypes or None, cooperative, number of the variant if it reports)
+  static std::unique_ptr<Variant> make(nb::handle owner, PyObject* args) {
+    nb::object made = owner.attr("_variant")(nb::handle(args));
+    nb::object kernel = made[0], dtypes = made[1], cooperative = made[2], reports = made[3];
+    auto variant = std::make_unique<Variant>();
+    variant->kernel = nb::cast<Kernel>(kernel);
+    if (!dtypes.is_none())
+      for (nb::handle dtype : nb::list(dtypes))
+        variant->dtypes.push_back(dtype.is_none() ? Packer::kOther
+                                                  : static_cast<std::uint8_t>(to_dtype(dtype)));
+    variant->cooperative = cooperative.is(Py_True);
+    variant->reports = nb::cast<int>(reports);
+    return variant;
+  }
+
+  Py_ssize_t count_;
   std::unordered_map<std::string, std::unique_ptr<Variant>> variants_;
   Variant* last_ = nullptr;
   std::string last_key_;
@@ -221,12 +225,12 @@ bool launch(const PythonLaunch& how, PyObject* args) {
   packed.clear();
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); ++i)
     if (!packed.add(PyTuple_GET_ITEM(args, i))) return false;
-  // Compiling runs Python code, which may launch: what was packed is kept apart.
-  Variant* variant;
-  {
+  Variant* variant = self.last(packed.key);
+  if (!variant) [[unlikely]] {
+    // Compiling runs Python code, which may launch: what was packed is kept apart.
     Packer mine;
     std::swap(mine, packed);
-    variant = &self.find(mine.key, args);
+    variant = &self.find(mine.key, how.kernel, args);
     std::swap(mine, packed);
   }
   if (!variant->dtypes.empty()) convert_numbers(packed, *variant);
@@ -259,24 +263,54 @@ bool launch(const PythonLaunch& how, PyObject* args) {
     }
     before.use();
   });
-  if (variant->reports) self.owner().attr("_look")(variant->reports);
+  if (variant->reports) how.kernel.attr("_look")(variant->reports);
   return true;
 }
 
 PyObject* launch_tp_call(PyObject* self, PyObject* args, PyObject* kwargs) noexcept {
   try {
     const PythonLaunch& how = *nb::inst_ptr<PythonLaunch>(self);
-    if (kwargs && PyDict_Size(kwargs)) {
-      nb::object owner = nb::inst_ptr<PythonKernel>(how.kernel)->owner();
-      nb::object bound = owner.attr("_bind")(nb::handle(args), nb::handle(kwargs));
-      return launch_tp_call(self, bound.ptr(), nullptr);
-    }
-    nb::object owner = nb::inst_ptr<PythonKernel>(how.kernel)->owner();
     nb::object full = nb::borrow(args);
-    if (PyLong_AsSsize_t(nb::object(owner.attr("_count")).ptr()) != PyTuple_GET_SIZE(args))
-      full = owner.attr("_bind")(nb::handle(args), nb::dict());
-    if (!launch(how, full.ptr())) owner.attr("_launch_adapted")(nb::handle(self), full);
+    bool keywords = kwargs && PyDict_GET_SIZE(kwargs);
+    if (keywords || PyTuple_GET_SIZE(args) != nb::inst_ptr<PythonKernel>(how.kernel)->count())
+      full = how.kernel.attr("_bind")(full, keywords ? nb::borrow(kwargs) : nb::dict());
+    if (!launch(how, full.ptr())) how.kernel.attr("_launch_adapted")(nb::handle(self), full);
     Py_RETURN_NONE;
+  } catch (...) {
+    set_python_error();
+    return nullptr;
+  }
+}
+
+// An int, or a tuple of one to three of them: false for anything else.
+bool quick_dim3(PyObject* object, Dim3& dim) {
+  PyObject** items = &object;
+  Py_ssize_t count = 1;
+  if (PyTuple_CheckExact(object)) {
+    items = &PyTuple_GET_ITEM(object, 0);
+    count = PyTuple_GET_SIZE(object);
+    if (count < 1 || count > 3) return false;
+  }
+  std::uint32_t* parts[] = {&dim.x, &dim.y, &dim.z};
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (!PyLong_CheckExact(items[i])) return false;
+    int overflow = 0;
+    long value = PyLong_AsLongAndOverflow(items[i], &overflow);
+    if (overflow || value < 0 || value > 0xffffffffl) return false;
+    *parts[i] = static_cast<std::uint32_t>(value);
+  }
+  return true;
+}
+
+// kernel[grid, block]; everything else is for Python, which knows the messages.
+PyObject* kernel_subscript(PyObject* self, PyObject* config) noexcept {
+  try {
+    LaunchConfig launch;
+    if (PyTuple_CheckExact(config) && PyTuple_GET_SIZE(config) == 2 &&
+        quick_dim3(PyTuple_GET_ITEM(config, 0), launch.grid) &&
+        quick_dim3(PyTuple_GET_ITEM(config, 1), launch.block))
+      return nb::cast(PythonLaunch{nb::borrow(self), launch, {}}).release().ptr();
+    return nb::handle(self).attr("_configure")(nb::handle(config)).release().ptr();
   } catch (...) {
     set_python_error();
     return nullptr;
@@ -293,9 +327,19 @@ void bind_python_kernel(nb::module_& m) {
              new (self) PackedValue{"V" + key, std::string(bytes.c_str(), bytes.size())};
            })
       .def_prop_ro("key", [](const PackedValue& v) { return v.key; });
-  nb::class_<PythonKernel>(m, "_PythonKernel")
-      .def(nb::init<nb::object>())
-      .def("clear", &PythonKernel::clear);
+  m.def("_load_python_kernel", [](nb::bytes key) -> nb::object {
+    auto found = load_python_kernel({key.c_str(), key.size()});
+    return found ? nb::object(nb::bytes(found->data(), found->size())) : nb::object(nb::none());
+  });
+  m.def("_store_python_kernel", [](nb::bytes key, nb::bytes value) {
+    store_python_kernel({key.c_str(), key.size()}, {value.c_str(), value.size()});
+  });
+  static const PyType_Slot kernel_slots[] = {
+      {Py_mp_subscript, reinterpret_cast<void*>(kernel_subscript)}, {0, nullptr}};
+  nb::class_<PythonKernel>(m, "_PythonKernel", nb::type_slots(kernel_slots),
+                           nb::is_weak_referenceable())
+      .def(nb::init<Py_ssize_t>())
+      .def("_clear", &PythonKernel::clear);
   static const PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(launch_tp_call)},
                                       {0, nullptr}};
   nb::class_<PythonLaunch>(m, "_PythonLaunch", nb::type_slots(slots))

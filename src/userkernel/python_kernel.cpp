@@ -1,3 +1,5 @@
+#include "base/disk_cache.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "fuse/kernels_text.h"
 #include "launch/arguments.h"
@@ -8,6 +10,23 @@
 namespace td {
 
 std::string_view python_prelude() { return fuse::kText_python; }
+
+namespace {
+
+const base::DiskCache& printed() {
+  static const base::DiskCache cache("python");
+  return cache;
+}
+
+}  // namespace
+
+std::optional<std::string> load_python_kernel(std::string_view key) {
+  return printed().load(base::Hasher().add(key).finish());
+}
+
+void store_python_kernel(std::string_view key, std::string_view value) {
+  printed().store(base::Hasher().add(key).finish(), value);
+}
 
 void launch_packed(const Kernel& kernel, const LaunchConfig& config, std::span<void*> parameters) {
   const auto& device = driver::current_device();

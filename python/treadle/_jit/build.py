@@ -1,35 +1,11 @@
-"""Text and kernel of one variant."""
+"""The text of one variant."""
 
 from .. import _treadle
-from ..errors import CompileError
 from . import debugging
 from . import types as ty
 from .capture import Function
 from .compiler import FunctionCompiler, Unit, parameter
-from .errors import LoweringError
 from .values import Value
-
-
-class Compiled:
-    """A variant: its argument types, text and kernel."""
-
-    def __init__(self, types, text, module, kernel, unit, variables):
-        self.types, self.text, self.module, self.kernel, self.variables = (
-            types,
-            text,
-            module,
-            kernel,
-            variables,
-        )
-        self.sites, self.cooperative, self.keep = unit.sites, unit.cooperative, unit.keep
-        self.argument_types = types
-
-    def max_cooperative_grid_blocks(self, blockdim, dynsmemsize=0):
-        """The most blocks of a cooperative launch."""
-        threads = 1
-        for n in blockdim if isinstance(blockdim, tuple) else (blockdim,):
-            threads *= n
-        return _treadle._max_cooperative_blocks(self.kernel, threads, dynsmemsize)
 
 
 def entry_name(py_func):
@@ -61,7 +37,8 @@ def new_unit(dispatcher):
     return Unit(debug=dispatcher.debug, bounds=dispatcher.bounds)
 
 
-def build_kernel(dispatcher, types):
+def print_kernel(dispatcher, types):
+    """(text, the kernel's name in it, unit, types by name) of a variant."""
     unit = new_unit(dispatcher)
     function = Function(dispatcher.py_func, "kernel")
     compiler = FunctionCompiler(unit, dispatcher.py_func, "kernel", function)
@@ -99,22 +76,8 @@ def build_kernel(dispatcher, types):
     text.append(f'extern "C" __global__ void {bounds}{entry}({", ".join(declared)}) {{')
     text += [*prologue, *lines, "}", ""]
     source = "\n".join(text)
-    options = []
-    if dispatcher.fastmath:
-        options.append("-use_fast_math")
-    if dispatcher.max_registers:
-        options.append(f"--maxrregcount={dispatcher.max_registers}")
-    module = _treadle.RawModule(
-        source, options=tuple(options), file_name=f"kernel '{function.name}'"
-    )
-    try:
-        kernel = module.get_function(entry)
-    except CompileError as error:
-        raise LoweringError(
-            f"{function.file}:{function.first_line}: kernel '{function.name}': {error}"
-        ) from None
     variables = {n.rstrip("_"): t for n, t in compiler.variables.items()}
-    return Compiled(types, source, module, kernel, unit, variables)
+    return source, entry, unit, variables
 
 
 def inspect_kind():

@@ -13,7 +13,7 @@ from . import types as ty
 _LOCK = threading.RLock()
 
 
-class Dispatcher:
+class Dispatcher(_treadle._PythonKernel):
     """A Python function that is launched on a device, or called from kernels.
 
     ``kernel[grid, block, stream, shared_bytes](*args)`` launches it. Each new list of argument types compiles one
@@ -25,6 +25,7 @@ class Dispatcher:
     def __init__(self, py_func, signatures=None, *, device=False, debug=False, fastmath=False, options=None, link=(),
                  max_registers=None, launch_bounds=None, inline=False, opt=True, cache=False, lineinfo=False,
                  extensions=(), cooperative=False):  # fmt: skip
+        super().__init__(len(inspect.signature(py_func).parameters))
         functools.update_wrapper(self, py_func)
         self.py_func, self.is_device, self.debug, self.fastmath = py_func, device, debug, fastmath
         self.bounds = debug or os.environ.get("TREADLE_BOUNDSCHECK", "") not in ("", "0")
@@ -44,9 +45,6 @@ class Dispatcher:
         self._device_results = {}
         self._reporting = []
         self._explicit = None
-        self._count = len(inspect.signature(py_func).parameters)
-        self._launcher = _treadle._PythonKernel(self)
-        self._empty = _Configurations(self)
         if signatures is not None:
             self._explicit = []
             for signature in signatures:
@@ -55,14 +53,21 @@ class Dispatcher:
 
     # ---- launching ----
 
-    def __getitem__(self, config):
-        if not isinstance(config, tuple):
-            config = (config,)
-        return self.configure(*config)
-
     def configure(self, *config):
         """``configure(grid, block, stream=0, shared_bytes=0)``: a launch that waits for its arguments."""
-        return self._empty.make(config)
+        return self._configure(config)
+
+    def _configure(self, config):
+        name = self.py_func.__name__
+        if not isinstance(config, tuple) or not 2 <= len(config) <= 4:
+            raise ValueError(
+                f"kernel '{name}': a launch is kernel[griddim, blockdim], and optionally a stream and the bytes of "
+                f"dynamic shared memory, not {config!r}"
+            )
+        grid, block = _extent(config[0], "griddim"), _extent(config[1], "blockdim")
+        stream = to_stream(config[2]) if len(config) > 2 else None
+        shared = int(config[3]) if len(config) > 3 else 0
+        return _treadle._PythonLaunch(self, grid, block, stream, shared)
 
     def __call__(self, *args, **kwargs):
         raise ValueError(
@@ -121,13 +126,13 @@ class Dispatcher:
         return self._compiled[chosen]
 
     def _compile(self, types):
-        from .build import build_kernel
+        from .variant import make
 
         if self.is_device and self.launch_only is False and self.is_device:
             raise TypeError(
                 f"'{self.py_func.__name__}' is a device function; call it from a kernel"
             )
-        compiled = build_kernel(self, types)
+        compiled = make(self, types)
         self._compiled[types] = compiled
         return compiled
 
@@ -270,33 +275,6 @@ class Dispatcher:
 def _rebuild(py_func, explicit, keywords):
     signatures = None if explicit is None else [ty.void(*args) for args in explicit]
     return Dispatcher(py_func, signatures, **keywords)
-
-
-class _Configurations:
-    """Makes launches; the one asked for last is kept."""
-
-    def __init__(self, dispatcher):
-        self.kernel = dispatcher._launcher
-        self.name = dispatcher.py_func.__name__
-        self.key = self.last = None
-
-    def make(self, config):
-        if config == self.key and not config[2:]:
-            return self.last
-        if not 2 <= len(config) <= 4:
-            raise ValueError(
-                f"kernel '{self.name}': a launch is kernel[griddim, blockdim], and optionally a stream and the "
-                f"bytes of dynamic shared "
-                f"memory, not {len(config)} values"
-            )
-        grid, block = _extent(config[0], "griddim"), _extent(config[1], "blockdim")
-        shared = config[3] if len(config) > 3 else 0
-        launch = _treadle._PythonLaunch(
-            self.kernel, grid, block, to_stream(config[2]) if len(config) > 2 else None, int(shared)
-        )
-        if len(config) == 2:
-            self.key, self.last = config, launch
-        return launch
 
 
 def _extent(value, name):

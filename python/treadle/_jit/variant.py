@@ -1,0 +1,64 @@
+"""A compiled variant: from the store of printed kernels when it was printed before, else from the compiler."""
+
+from .. import _treadle
+from ..errors import CompileError
+from . import store
+
+
+class Compiled:
+    """A variant: its argument types, text, module and kernel."""
+
+    def __init__(self, types, module, kernel, text, variables, unit=None):
+        self.types = self.argument_types = types
+        self.module, self.kernel, self.text, self.variables = module, kernel, text, variables
+        self.sites = unit.sites if unit else []
+        self.cooperative = bool(unit and unit.cooperative)
+        self.keep = unit.keep if unit else []
+
+    def max_cooperative_grid_blocks(self, blockdim, dynsmemsize=0):
+        """The most blocks of a cooperative launch."""
+        threads = 1
+        for n in blockdim if isinstance(blockdim, tuple) else (blockdim,):
+            threads *= n
+        return _treadle._max_cooperative_blocks(self.kernel, threads, dynsmemsize)
+
+
+def options_of(dispatcher):
+    """Options of the device's compiler."""
+    options = ["-use_fast_math"] if dispatcher.fastmath else []
+    if dispatcher.max_registers:
+        options.append(f"--maxrregcount={dispatcher.max_registers}")
+    return options
+
+
+def load(dispatcher, text, entry, options):
+    """(module, kernel) of a text."""
+    name = dispatcher.py_func.__name__
+    module = _treadle.RawModule(text, options=tuple(options), file_name=f"kernel '{name}'")
+    try:
+        return module, module.get_function(entry)
+    except CompileError as error:
+        from .errors import LoweringError
+
+        code = dispatcher.py_func.__code__
+        raise LoweringError(
+            f"{code.co_filename}:{code.co_firstlineno}: kernel '{name}': {error}"
+        ) from None
+
+
+def make(dispatcher, types):
+    """The variant of a dispatcher for argument types."""
+    key = store.key_of(dispatcher, types)
+    found = store.load(key) if key else None
+    if found:
+        module, kernel = load(dispatcher, found["text"], found["entry"], found["options"])
+        return Compiled(types, module, kernel, found["text"], found.get("variables", {}))
+    from .build import print_kernel
+
+    text, entry, unit, variables = print_kernel(dispatcher, types)
+    options = options_of(dispatcher)
+    module, kernel = load(dispatcher, text, entry, options)
+    if key and not (unit.keep or unit.sites or unit.cooperative):
+        names = {name: str(type_) for name, type_ in variables.items()}
+        store.save(key, text=text, entry=entry, options=options, variables=names)
+    return Compiled(types, module, kernel, text, variables, unit)
