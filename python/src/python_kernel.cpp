@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 
 #include "bind.h"
@@ -147,6 +148,7 @@ struct Variant {
   std::vector<std::uint8_t> dtypes;  // wanted of every parameter; empty: as given
   bool cooperative = false;
   int reports = 0;  // not 0: the kernel may report a failure, and Python looks after the launch
+  std::mutex reporting;  // a report belongs to one launch
 };
 
 // The base class of treadle's Dispatcher: the variants by key.
@@ -248,7 +250,9 @@ bool launch(const PythonLaunch& how, PyObject* args) {
   config.where = call_site();
   config.cooperative = variant->cooperative;
   const Kernel& kernel = *variant->kernel;
+  std::unique_lock<std::mutex> reporting(variant->reporting, std::defer_lock);
   without_gil([&] {
+    if (variant->reports) reporting.lock();
     if (!how.stream) {
       launch_packed(kernel, config, parameters);
       return;
@@ -263,7 +267,9 @@ bool launch(const PythonLaunch& how, PyObject* args) {
     }
     before.use();
   });
-  if (variant->reports) how.kernel.attr("_look")(variant->reports);
+  if (variant->reports)
+    how.kernel.attr("_look")(variant->reports,
+                             how.stream ? nb::cast(*how.stream) : nb::object(nb::none()));
   return true;
 }
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from . import types as ty
+from .debugging import checked_step
 from .values import UNKNOWN, Value, literal, number
 
 _LENGTH_BITS = 47  # no array is longer than the address space
@@ -111,7 +112,11 @@ def view(c, base, full, node):
                         else ("false", "0")
                     )
                 ]
-                step_code = c.convert(step, ty.int64).code if step is not None else "1"
+                step_code = (
+                    checked_step(c, c.convert(step, ty.int64), node).code
+                    if step is not None
+                    else "1"
+                )
                 c.emit(
                     f"const tdpy::span s{axis} = tdpy::slice({base.code}.shape[{axis}], {', '.join(words)}, "
                     f"{step_code});"
@@ -181,6 +186,10 @@ def fill(c, target, value, node):
             node,
         )
     source = c.keep(value)
+    if c.unit.bounds:
+        from .debugging import checked_shapes
+
+        checked_shapes(c, source, target, node)
     item = c.convert(
         Value(value.type.dtype, f"tdpy::spread({source.code}, {target.code}, k{n})"), type_.dtype
     )

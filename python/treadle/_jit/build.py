@@ -74,7 +74,8 @@ def print_kernel(dispatcher, types):
         text.append(debugging.DECLARATION)
     text += [*unit.sources, *unit.globals, *unit.text]
     text.append(f'extern "C" __global__ void {bounds}{entry}({", ".join(declared)}) {{')
-    text += [*prologue, *lines, "}", ""]
+    flag = ["bool td_failed = false;"] if compiler.fails else []
+    text += [*prologue, *flag, *lines, "}", ""]
     source = "\n".join(text)
     variables = {n.rstrip("_"): t for n, t in compiler.variables.items()}
     return source, entry, unit, variables

@@ -1,7 +1,9 @@
 """Calls of other functions: Python functions become device functions; CUDA C++ functions are called by name."""
 
+import ast
 import types as pytypes
 
+from . import debugging
 from . import types as ty
 from .errors import KernelError
 from .values import UNKNOWN, Value
@@ -98,8 +100,13 @@ def call_python(c, py_func, args, kwargs, node):
         }
         for name, v in run_time:
             inner.variables[name + "_"] = v.type
+        # Raises by itself: known before the walk, so that calls of itself hand the flag on.
+        instance.fails = any(isinstance(n, ast.Raise) for n in ast.walk(inner.function.node))
         try:
             lines = inner.walk(values)
+            if inner.fails and not instance.fails:
+                instance.fails = True
+                lines = inner.walk(values) if instance.recursive else lines
         except KernelError as error:
             text = str(error)
             from .errors import place
@@ -111,7 +118,8 @@ def call_python(c, py_func, args, kwargs, node):
             raise
         result = inner.result or ty.none
         instance.result, instance.done = result, True
-        listed = ", ".join(f"{v.type.cpp} {name}_" for name, v in run_time)
+        listed = [f"{v.type.cpp} {name}_" for name, v in run_time]
+        listed = ", ".join([*listed, debugging.FAILED] if instance.fails else listed)
         head = f"__device__ {result.cpp} {instance.symbol}({listed})"
         if instance.recursive:
             unit.text.append(head + ";")
@@ -123,12 +131,17 @@ def call_python(c, py_func, args, kwargs, node):
             c.env_unknown = True
             raise unknown_result(c, inner.function.name, node)
     result = instance.result
-    codes = ", ".join(v.code for _, v in run_time)
+    codes = [v.code for _, v in run_time]
+    codes = ", ".join([*codes, "td_failed"] if instance.fails else codes)
     code = f"{instance.symbol}({codes})"
+    value = Value(ty.none, "", None)
     if result is ty.none:
         c.emit(code + ";")
-        return Value(ty.none, "", None)
-    return Value(result, c.temp(code, result))
+    else:
+        value = Value(result, c.temp(code, result))
+    if instance.fails:
+        debugging.hand_on(c)
+    return value
 
 
 def unknown_result(c, name, node):

@@ -54,6 +54,7 @@ class Instance:
 
     def __init__(self, symbol):
         self.symbol, self.result, self.recursive, self.done = symbol, None, False, False
+        self.fails = False  # takes td_failed as its last parameter
 
 
 class Loop:
@@ -80,6 +81,7 @@ class FunctionCompiler(Expressions):
         self.instance = None
         self.node = None
         self.careful = False
+        self.fails = False  # a thread may end in it, or in a function that it calls
 
     # ---- errors ----
 

@@ -157,11 +157,11 @@ class Dispatcher(_treadle._PythonKernel):
                     f"kernels cannot take"
                 )
 
-    def _look(self, number):
+    def _look(self, number, stream=None):
         """Raises what a kernel compiled with debug=True reported."""
         from .report import look
 
-        look(self._reporting[number - 1])
+        look(self._reporting[number - 1], stream)
 
     # ---- what there is ----
 

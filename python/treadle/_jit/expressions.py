@@ -9,6 +9,7 @@ import numpy as np
 from .. import _treadle
 from . import arrays, operators, stubs
 from . import types as ty
+from .debugging import checked_count, checked_item
 from .errors import UnsupportedError
 from .values import UNKNOWN, Value, number, type_of_number
 
@@ -138,6 +139,7 @@ class Expressions:
             return [self.tuple_item(value, i) for i in range(len(value.type))]
         if value.type.is_array and count is not None:
             base = self.keep(value)
+            checked_count(self, base, count, node)
             return [arrays.load(self, base, [number(i)], node) for i in range(count)]
         raise self.error(f"cannot unpack a value of type {value.type}", node)
 
@@ -175,14 +177,30 @@ class Expressions:
             return operators.compare(
                 self, node.ops[0], left, self.expression(node.comparators[0]), node
             )
-        terms = []
-        for op, right_node in zip(node.ops, node.comparators):
-            right = self.keep(self.expression(right_node))
-            terms.append(operators.compare(self, op, left, right, node))
-            left = right
-        if all(t.is_const for t in terms):
-            return number(all(t.const for t in terms))
-        return Value(ty.boolean, "(" + " && ".join(t.code for t in terms) + ")")
+        return self.chain(left, list(zip(node.ops, node.comparators)), node)
+
+    def chain(self, left, pairs, node):
+        """a < b < c: what stands to the right of a comparison that fails is not evaluated."""
+        op, right_node = pairs[0]
+        right = self.expression(right_node)
+        if len(pairs) > 1:
+            right = self.keep(right)
+        test = self.truth(operators.compare(self, op, left, right, node), node)
+        if len(pairs) == 1 or (test.is_const and not test.const):
+            return test
+        if test.is_const:
+            return self.chain(right, pairs[1:], node)
+        found = []
+        lines = self.block(lambda: found.append(self.chain(right, pairs[1:], node)))
+        rest = found[0]
+        if not lines:
+            return Value(ty.boolean, f"({test.code} && {rest.code})")
+        self.temps += 1
+        name = f"t{self.temps}"
+        self.emit(f"bool {name} = {test.code};")
+        self.emit(f"if ({name}) {{")
+        self.out += [*lines, f"{name} = {rest.code};", "}"]
+        return Value(ty.boolean, name)
 
     def on_BoolOp(self, node):
         values = node.values
@@ -376,7 +394,9 @@ class Expressions:
                 node,
                 "its items have several types; iterate over it with literal_unroll",
             )
-        return Value(base.type.types[0], f"tdpy::item({self.keep(base).code}, {i.code})")
+        base = self.keep(base)
+        i = checked_item(self, i, count, node)
+        return Value(base.type.types[0], f"tdpy::item({base.code}, {i.code})")
 
     def store_item(self, base, index, value, node):
         if base.type.is_array:

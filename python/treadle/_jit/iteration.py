@@ -4,6 +4,7 @@ import ast
 
 from . import arrays
 from . import types as ty
+from .debugging import checked_step
 from .values import UNKNOWN, Value, number
 
 _UNROLL = 64
@@ -245,7 +246,7 @@ def over_range(c, node, call):
         rises = step.const > 0
         test = f"{k} {'<' if rises else '>'} {stop.code}"
     else:
-        step = c.fix(step)
+        step = checked_step(c, c.fix(step), call)
         test = f"({step.code} > 0 ? {k} < {stop.code} : {step.code} < 0 && {k} > {stop.code})"
     bits = None
     if step.is_const and step.const > 0 and start.bits is not None:

@@ -4,6 +4,7 @@ import ast
 import operator
 
 from . import types as ty
+from .debugging import checked_divisor
 from .values import UNKNOWN, Value, number
 
 ARITHMETIC = {
@@ -73,6 +74,7 @@ def by_symbol(c, symbol, left, right, node=None):
     type_ = result_type(symbol, a, b)
     if type_ is None:
         raise c.error(f"operator {symbol} does not take {a} and {b}", node)
+    right = checked_divisor(c, symbol, right, node)
     folded = fold(symbol, left, right, type_)
     if folded is not None:
         return folded
