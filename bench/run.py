@@ -16,7 +16,16 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import common
 
-PROGRAMS = ("start", "launch", "arrays", "indexing", "sorting", "products", "software")
+PROGRAMS = (
+    "start",
+    "launch",
+    "arrays",
+    "indexing",
+    "sorting",
+    "products",
+    "jit_launch",
+    "software",
+)
 
 
 def main():

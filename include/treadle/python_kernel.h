@@ -19,9 +19,21 @@ std::string_view python_prelude();
 std::optional<std::string> load_python_kernel(std::string_view key);
 void store_python_kernel(std::string_view key, std::string_view value);
 
+// What a kernel is given of an array. The references live as long as the array.
+struct ArrayParameter {
+  std::uint64_t address;
+  const Shape& shape;
+  const std::vector<std::int64_t>& strides;  // bytes
+  DType dtype;
+  bool c_contiguous, f_contiguous, writeable;
+};
+// Pending work of the device must have been launched before (flush_all), since memory may come with
+// it. ValueError: the array is on another device than the current one.
+ArrayParameter array_parameter(const Array& array);
+
 // As Kernel::launch, but `parameters[i]` points to the value of parameter i, of the parameter's own
-// type and size: only their number is checked. Launches pending work first. Arrays whose addresses
-// the values hold must be on the current device and have been exposed (Array::data does that).
+// type and size: only their number is checked. Launches pending work first. Addresses of
+// arrays come from array_parameter.
 void launch_packed(const Kernel& kernel, const LaunchConfig& config, std::span<void*> parameters);
 
 }  // namespace td

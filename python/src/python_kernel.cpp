@@ -33,7 +33,8 @@ class Packer {
 
   void clear() {
     key.clear();
-    bytes.clear();
+    used_ = 0;
+    flushed_ = false;
     at.clear();
     dtypes.clear();
   }
@@ -76,36 +77,39 @@ class Packer {
   }
 
  private:
-  void put(const void* data, std::size_t size, std::uint8_t dtype) {
-    at.push_back(bytes.size());
+  // Memory for the next parameter's value.
+  unsigned char* room(std::size_t size, std::uint8_t dtype) {
+    at.push_back(used_);
     dtypes.push_back(dtype);
-    bytes.resize(bytes.size() + (size + 15) / 16 * 16);
-    std::memcpy(bytes.data() + at.back(), data, size);
+    used_ += (size + 15) / 16 * 16;
+    if (used_ > bytes.size()) bytes.resize(2 * used_);
+    return bytes.data() + at.back();
+  }
+  void put(const void* data, std::size_t size, std::uint8_t dtype) {
+    std::memcpy(room(size, dtype), data, size);
   }
   void put(const void* data, std::size_t size, DType dtype) {
     put(data, size, static_cast<std::uint8_t>(dtype));
   }
 
   void add_array(const Array& array) {
-    const Shape& shape = array.shape();
-    const auto& strides = array.strides();
-    std::size_t ndim = shape.size();
-    char layout = array.c_contiguous() ? 'C' : array.f_contiguous() ? 'F' : 'A';
-    key.push_back(array.writeable() ? 'a' : 'r');
-    key.push_back(static_cast<char>(array.dtype()));
-    key.push_back(static_cast<char>(ndim));
-    key.push_back(layout);
-    std::size_t axes = ndim ? ndim : 1;
-    std::size_t size = 8 + 16 * axes;
-    at.push_back(bytes.size());
-    dtypes.push_back(kOther);
-    bytes.resize(bytes.size() + (size + 15) / 16 * 16);
-    unsigned char* to = bytes.data() + at.back();
-    std::uint64_t address = array.data();
-    std::memcpy(to, &address, 8);
+    if (!flushed_) {
+      flush_all();
+      flushed_ = true;
+    }
+    ArrayParameter facts = array_parameter(array);
+    std::size_t ndim = facts.shape.size(), axes = ndim ? ndim : 1;
+    const char type[] = {facts.writeable ? 'a' : 'r', static_cast<char>(facts.dtype),
+                         static_cast<char>(ndim),
+                         facts.c_contiguous   ? 'C'
+                         : facts.f_contiguous ? 'F'
+                                              : 'A'};
+    key.append(type, sizeof type);
+    unsigned char* to = room(8 + 16 * axes, kOther);
+    std::memcpy(to, &facts.address, 8);
     if (ndim) {
-      std::memcpy(to + 8, shape.data(), 8 * ndim);
-      std::memcpy(to + 8 + 8 * ndim, strides.data(), 8 * ndim);
+      std::memcpy(to + 8, facts.shape.data(), 8 * ndim);
+      std::memcpy(to + 8 + 8 * ndim, facts.strides.data(), 8 * ndim);
     } else {
       std::int64_t one[2] = {1, 0};
       std::memcpy(to + 8, one, sizeof one);
@@ -141,6 +145,9 @@ class Packer {
     key.push_back(')');
     return true;
   }
+
+  std::size_t used_ = 0;
+  bool flushed_ = false;
 };
 
 struct Variant {

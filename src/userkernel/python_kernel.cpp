@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "fuse/kernels_text.h"
+#include "array/impl.h"
 #include "launch/arguments.h"
 #include "launch/shape.h"
 #include "treadle/error.h"
@@ -26,6 +27,23 @@ std::optional<std::string> load_python_kernel(std::string_view key) {
 
 void store_python_kernel(std::string_view key, std::string_view value) {
   printed().store(base::Hasher().add(key).finish(), value);
+}
+
+ArrayParameter array_parameter(const Array& array) {
+  const array::View& view = array::view_of(array);
+  const array::ArrayImpl& impl = *array.impl();
+  if (view.storage->device() != driver::current_device()) [[unlikely]]
+    throw ValueError(base::cat("an array of device ", array.device().name(),
+                               " was given to a kernel on device ", Device::current().name(),
+                               "; copy it with to_device, or make its device the current one"));
+  if (impl.writeable) view.storage->expose();
+  return {view.storage->address() + static_cast<std::uint64_t>(view.offset),
+          view.shape,
+          view.strides,
+          view.dtype,
+          impl.c_contiguous,
+          impl.f_contiguous,
+          impl.writeable};
 }
 
 void launch_packed(const Kernel& kernel, const LaunchConfig& config, std::span<void*> parameters) {

@@ -39,7 +39,9 @@ def run(python, tmp_path):
             path = tmp_path / name
             path.write_text(text)
             os.utime(path, (1e9 + next(count),) * 2)  # so that no stale .pyc is taken for it
-        done = python(PROGRAM.format(folder=str(tmp_path)), TREADLE_CACHE_DIR=str(tmp_path / "cache"))
+        done = python(
+            PROGRAM.format(folder=str(tmp_path)), TREADLE_CACHE_DIR=str(tmp_path / "cache")
+        )
         assert done.returncode == 0, done.stderr
         value, loaded = done.stdout.split()
         return float(value), loaded == "True"
