@@ -4,6 +4,7 @@ import numpy as np
 
 from . import types as ty
 from .debugging import checked_step
+from .errors import suggestion
 from .values import UNKNOWN, Value, literal, number
 
 _LENGTH_BITS = 47  # no array is longer than the address space
@@ -112,6 +113,8 @@ def view(c, base, full, node):
                         else ("false", "0")
                     )
                 ]
+                if step is not None and step.is_const and step.const == 0:
+                    raise c.error("slice step cannot be zero", node)
                 step_code = (
                     checked_step(c, c.convert(step, ty.int64), node).code
                     if step is not None
@@ -198,6 +201,11 @@ def fill(c, target, value, node):
     )
 
 
+_ATTRIBUTES = (
+    "shape", "strides", "ndim", "size", "itemsize", "nbytes", "dtype", "T", "real", "imag", "flat",
+)  # fmt: skip
+
+
 def attribute(c, base, name, node):
     type_ = base.type
     base = c.keep(base)
@@ -237,7 +245,9 @@ def attribute(c, base, name, node):
         return base
     if name == "flat":
         return Value(ty.Opaque("flat"), base.code, ("flat", base))
-    raise c.error(f"arrays in kernels have no attribute '{name}'", node)
+    raise c.error(
+        f"arrays in kernels have no attribute '{name}'", node, suggestion(name, _ATTRIBUTES)
+    )
 
 
 def transposed(c, base, order):

@@ -1,5 +1,7 @@
 """The text of one variant."""
 
+import inspect
+
 from .. import _treadle
 from . import debugging
 from . import types as ty
@@ -43,10 +45,9 @@ def print_kernel(dispatcher, types):
     function = Function(dispatcher.py_func, "kernel")
     compiler = FunctionCompiler(unit, dispatcher.py_func, "kernel", function)
     parameters = function.parameters
-    if parameters and parameters[-1].kind is inspect_kind():
-        fixed = len(parameters) - 1
-        if len(types) == fixed + 1 and types[-1].is_tuple:
-            pass
+    if parameters and parameters[-1].kind is inspect.Parameter.VAR_KEYWORD:
+        text = f"a kernel cannot take **{parameters[-1].name}"
+        raise compiler.error(text, function.node.args.kwarg, "name the parameters")
     if len(parameters) != len(types):
         raise TypeError(
             f"kernel '{function.name}' takes {len(parameters)} arguments, not {len(types)}"
@@ -79,12 +80,6 @@ def print_kernel(dispatcher, types):
     source = "\n".join(text)
     variables = {n.rstrip("_"): t for n, t in compiler.variables.items()}
     return source, entry, unit, variables
-
-
-def inspect_kind():
-    import inspect
-
-    return inspect.Parameter.VAR_POSITIONAL
 
 
 def check_device(dispatcher, args, return_type):

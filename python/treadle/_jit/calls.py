@@ -3,6 +3,7 @@
 import ast
 import types as pytypes
 
+from .. import _treadle
 from . import debugging
 from . import types as ty
 from .errors import KernelError
@@ -14,6 +15,12 @@ def call_function(c, target, args, kwargs, node):
 
     if isinstance(target, DeclaredFunction):
         return call_declared(c, target, args, kwargs, node)
+    if isinstance(target, _treadle._PythonLaunch):
+        raise c.unsupported(
+            "a kernel cannot be launched in a kernel",
+            node,
+            "launch both from the host, one after the other, or call a device function",
+        )
     inner = getattr(target, "py_func", target)
     if isinstance(target, Dispatcher) and not target.is_device and target.launch_only:
         raise c.error(
@@ -23,8 +30,8 @@ def call_function(c, target, args, kwargs, node):
         )
     if isinstance(inner, pytypes.FunctionType):
         return call_python(c, inner, args, kwargs, node)
-    if isinstance(inner, pytypes.MethodType):
-        raise c.unsupported("a bound method cannot be called in kernels", node)
+    if isinstance(inner, (pytypes.MethodType, pytypes.BuiltinMethodType)):
+        refuse_method(c, inner, node)
     if isinstance(inner, type) and issubclass(inner, tuple) and hasattr(inner, "_fields"):
         items = [*args, *(kwargs[f] for f in inner._fields[len(args) :] if f in kwargs)]
         if len(items) != len(inner._fields):
@@ -36,7 +43,8 @@ def call_function(c, target, args, kwargs, node):
     module = getattr(inner, "__module__", None)
     full = f"{module}.{name}" if module and module != "builtins" else name
     cures = {
-        "list": "use a tuple or cuda.local.array", "dict": "pass arrays or named tuples", "str": "",
+        "list": "use a tuple or cuda.local.array", "dict": "pass arrays or named tuples", "set": "use a tuple",
+        "str": "print takes numbers as they are",
         "sum": "write the loop",
         "sorted": "sort a local array in place", "reversed": "count down with range", "array": "use cuda.local.array",
         "zeros": "use cuda.local.array and fill it", "empty": "use cuda.local.array",
@@ -47,6 +55,23 @@ def call_function(c, target, args, kwargs, node):
         f"'{full}' cannot be called in kernels",
         node,
         cures.get(name, "call a function of math or cuda, or a @cuda.jit(device=True) function"),
+    )
+
+
+def refuse_method(c, method, node):
+    """Methods of objects of the surrounding program: their state is not on the device."""
+    owner, name = getattr(method, "__self__", None), method.__name__
+    if owner is None or isinstance(owner, pytypes.ModuleType):
+        return
+    if isinstance(owner, str):
+        cure = "print takes the values as arguments: print('x =', x)"
+        raise c.unsupported(f"a string's method '{name}' cannot be called in kernels", node, cure)
+    module = type(owner).__module__
+    cure = "call a function, and pass it what it needs of the object"
+    if module.split(".")[0] == "random" or module.startswith("numpy.random"):
+        cure = "draw numbers with cuda.random's xoroshiro128p functions"
+    raise c.unsupported(
+        f"a bound method, '{type(owner).__name__}.{name}', cannot be called in kernels", node, cure
     )
 
 

@@ -8,7 +8,7 @@ import builtins
 import inspect
 import textwrap
 
-from .errors import UnsupportedError
+from .errors import UnsupportedError, place
 
 
 class Function:
@@ -26,7 +26,7 @@ class Function:
     def _read(self):
         code = self.py_func.__code__
         try:
-            lines, first = inspect.getsourcelines(self.py_func)
+            lines, first = inspect.getsourcelines(code)
         except (OSError, TypeError) as error:
             raise UnsupportedError(
                 f"the source of {self.kind} '{self.name}' cannot be read ({error}); define the function in a file "
@@ -44,15 +44,22 @@ class Function:
             if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
                 return node
             if isinstance(node, ast.AsyncFunctionDef) and node.name == code.co_name:
-                raise UnsupportedError(
-                    f"kernel '{self.name}' is async; kernels are plain functions"
-                )
+                text = "async cannot be used in kernels: they are plain functions"
+                raise UnsupportedError(place(self, node, text))
         raise UnsupportedError(f"no 'def {code.co_name}' in {self.file}:{self.first_line}")
 
     @property
     def parameters(self):
         """(name, default or inspect.Parameter.empty) of each parameter, in order."""
-        return list(inspect.signature(self.py_func).parameters.values())
+        return list(inspect.signature(self.py_func, follow_wrapped=False).parameters.values())
+
+    def names(self):
+        """Every name that the function could read."""
+        return [
+            *self.py_func.__code__.co_freevars,
+            *self.py_func.__globals__,
+            *vars(builtins),
+        ]
 
     def look_up(self, name):
         """The value of a free name: closure, globals, builtins. KeyError when there is none."""

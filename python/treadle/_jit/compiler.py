@@ -12,7 +12,7 @@ import ast
 
 from . import types as ty
 from .capture import Function
-from .errors import KernelError, TypingError, UnsupportedError, place
+from .errors import KernelError, TypingError, UnsupportedError, place, unexpected
 from .expressions import Expressions
 from .values import UNKNOWN, Value, same_const
 
@@ -170,6 +170,9 @@ class FunctionCompiler(Expressions):
         return merged
 
     def join_values(self, name, a, b):
+        for value in (a, b):
+            if isinstance(value.type, Conflict):
+                return value
         if a.type == b.type:
             const = a.const if same_const(a.const, b.const) else UNKNOWN
             if a.type.cpp is None and const is UNKNOWN:
@@ -189,6 +192,8 @@ class FunctionCompiler(Expressions):
             have = env.get(name)
             if have is None or isinstance(value.type, Conflict) or value.type.cpp is None:
                 continue
+            if ty.unify(have.type, value.type) is None:
+                continue  # the next walk of the loop finds the conflict, if the name is read
             if have.type != value.type and have.type.cpp is not None:
                 code = self.variable(name, value.type)
                 self.emit(f"{code} = {self.convert(have, value.type).code};")
@@ -208,6 +213,7 @@ class FunctionCompiler(Expressions):
             raise self.unsupported(
                 f"{_NAMES.get(type(node).__name__, type(node).__name__)} cannot be used in kernels",
                 node,
+                CURES.get(type(node).__name__, ""),
             )
         self.line(node)
         # Reads before a call that writes stay before it.
@@ -469,6 +475,15 @@ class FunctionCompiler(Expressions):
 
     def walk(self, args):
         """Text of the body for the parameters' values (name -> Value)."""
+        try:
+            return self._walk(args)
+        except KernelError:
+            raise
+        except Exception as error:
+            found = unexpected(self, error)
+            raise found from (None if isinstance(found, KernelError) else error)
+
+    def _walk(self, args):
         node = self.function.node
         for _ in range(10):
             self.result, self.env, self.temps = None, dict(args), 0
@@ -522,12 +537,25 @@ def _c_string(text):
 
 _NAMES = {
     "Try": "try/except", "TryStar": "try/except", "With": "with", "AsyncWith": "with", "ClassDef": "a class definition",
-    "FunctionDef": "a function definition inside the kernel", "AsyncFunctionDef": "async", "AsyncFor": "async",
+    "FunctionDef": "a function inside the kernel", "AsyncFunctionDef": "async", "AsyncFor": "async",
     "Import": "import", "ImportFrom": "import", "Global": "global", "Nonlocal": "nonlocal", "Match": "match",
     "Yield": "yield", "YieldFrom": "yield", "ListComp": "a list comprehension", "SetComp": "a set comprehension",
     "DictComp": "a dict comprehension", "GeneratorExp": "a generator expression", "List": "a list", "Set": "a set",
     "Dict": "a dict", "JoinedStr": "string formatting", "FormattedValue": "string formatting", "Await": "await",
     "Starred": "a starred expression", "Lambda": "a lambda inside the kernel",
+}  # fmt: skip
+
+_OUTSIDE = "define it outside of the kernel, which may then call it"
+CURES = {
+    "List": "use a tuple of fixed length or cuda.local.array", "Dict": "pass arrays, tuples or named tuples",
+    "Set": "use a tuple, or a boolean array", "JoinedStr": "print takes the values as arguments: print('x =', x)",
+    "ListComp": "write a loop over cuda.local.array", "GeneratorExp": "write the loop", "Lambda": _OUTSIDE,
+    "FunctionDef": _OUTSIDE, "ClassDef": "group values in a named tuple or a structured array",
+    "Import": "import at the top of the file", "ImportFrom": "import at the top of the file",
+    "Global": "globals are frozen when a kernel is compiled; share a value through an array",
+    "Nonlocal": "outer names are frozen when a kernel is compiled; share a value through an array",
+    "Try": "test the condition with if; raise is reported with debug=True", "Match": "use if and elif",
+    "Yield": "write the values to an array", "YieldFrom": "write the values to an array",
 }  # fmt: skip
 
 

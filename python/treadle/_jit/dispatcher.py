@@ -4,13 +4,26 @@ import functools
 import inspect
 import os
 import threading
+import types as pytypes
 
 import numpy as np
 
 from .. import _treadle
+from ..errors import CompileError
 from . import types as ty
 
 _LOCK = threading.RLock()
+
+
+class ShortTraces:
+    """Errors of the program's kernels leave without the frames of this compiler."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if isinstance(error, CompileError):
+            raise error.with_traceback(None) from None
 
 
 class Dispatcher(_treadle._PythonKernel):
@@ -25,7 +38,9 @@ class Dispatcher(_treadle._PythonKernel):
     def __init__(self, py_func, signatures=None, *, device=False, debug=False, fastmath=False, options=None, link=(),
                  max_registers=None, launch_bounds=None, inline=False, opt=True, cache=False, lineinfo=False,
                  extensions=(), cooperative=False):  # fmt: skip
-        super().__init__(len(inspect.signature(py_func).parameters))
+        parameters = inspect.signature(py_func, follow_wrapped=False).parameters.values()
+        collects = any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
+        super().__init__(-1 if collects else len(parameters))  # -1: arguments are always bound
         functools.update_wrapper(self, py_func)
         self.py_func, self.is_device, self.debug, self.fastmath = py_func, device, debug, fastmath
         self.bounds = debug or os.environ.get("TREADLE_BOUNDSCHECK", "") not in ("", "0")
@@ -62,12 +77,17 @@ class Dispatcher(_treadle._PythonKernel):
         if not isinstance(config, tuple) or not 2 <= len(config) <= 4:
             raise ValueError(
                 f"kernel '{name}': a launch is kernel[griddim, blockdim], and optionally a stream and the bytes of "
-                f"dynamic shared memory, not {config!r}"
+                f"dynamic shared memory, not kernel[{str(config).strip('()')}]"
             )
         grid, block = _extent(config[0], "griddim"), _extent(config[1], "blockdim")
         stream = to_stream(config[2]) if len(config) > 2 else None
-        shared = int(config[3]) if len(config) > 3 else 0
-        return _treadle._PythonLaunch(self, grid, block, stream, shared)
+        shared = config[3] if len(config) > 3 else 0
+        if isinstance(shared, bool) or not isinstance(shared, (int, np.integer)) or shared < 0:
+            raise TypeError(
+                f"kernel '{name}': the bytes of dynamic shared memory are an integer, not {shared!r}; a launch is "
+                f"kernel[griddim, blockdim, stream, sharedmem]"
+            )
+        return _treadle._PythonLaunch(self, grid, block, stream, int(shared))
 
     def __call__(self, *args, **kwargs):
         raise ValueError(
@@ -84,7 +104,7 @@ class Dispatcher(_treadle._PythonKernel):
 
     def _bind(self, args, kwargs):
         """Arguments in the order of the parameters, keywords and defaults filled in."""
-        signature = inspect.signature(self.py_func)
+        signature = inspect.signature(self.py_func, follow_wrapped=False)
         try:
             bound = signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -96,7 +116,7 @@ class Dispatcher(_treadle._PythonKernel):
         """What the launcher asks for a new list of argument types: (kernel, dtypes or None, cooperative, reports)."""
         from .arguments import typeof
 
-        with _LOCK:
+        with _LOCK, ShortTraces():
             types = tuple(typeof(a) for a in args)
             compiled = self._choose(types)
             dtypes = None
@@ -200,7 +220,8 @@ class Dispatcher(_treadle._PythonKernel):
 
         args, _ = normalize(signature)
         found = self._compiled.get(tuple(args))
-        return found or self._compile(tuple(args))
+        with ShortTraces():
+            return found or self._compile(tuple(args))
 
     def compile_device(self, args, return_type=None):
         """Checks a device function for argument types; its result's type."""
@@ -260,8 +281,6 @@ class Dispatcher(_treadle._PythonKernel):
     def __get__(self, obj, objtype=None):
         if obj is None:
             return self
-        import types as pytypes
-
         return pytypes.MethodType(self, obj)
 
     def __reduce__(self):
@@ -279,11 +298,14 @@ def _rebuild(py_func, explicit, keywords):
 
 def _extent(value, name):
     values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-    if len(values) > 3:
-        raise ValueError(f"{name} must be a sequence of 1, 2 or 3 integers, got {value!r}")
+    if not 1 <= len(values) <= 3:
+        raise ValueError(f"{name} must be a sequence of 1, 2 or 3 integers, got {list(values)}")
     for v in values:
         if isinstance(v, bool) or not isinstance(v, (int, np.integer)):
-            raise TypeError(f"{name} must be a sequence of integers, got {value!r}")
+            cure = "; use // for an integer quotient" if isinstance(v, float) else ""
+            raise TypeError(f"{name} must be a sequence of integers, got {list(values)}{cure}")
+        if v < 0:
+            raise ValueError(f"{name} must be positive, got {list(values)}")
     return tuple(int(v) for v in values)
 
 
@@ -391,12 +413,15 @@ def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=
     def decorate(function, signatures=None):
         if isinstance(function, Dispatcher):
             function = function.py_func
+        if not isinstance(function, pytypes.FunctionType):
+            raise TypeError(f"cuda.jit takes a Python function (def or lambda), not {function!r}")
         dispatcher = Dispatcher(function, None, **options)
         dispatcher.bounds = dispatcher.bounds or debug_bounds
         if signatures:
             dispatcher._explicit = [tuple(s.args) for s in signatures]
-            for s in signatures:
-                dispatcher._compile_signature(s)
+            with ShortTraces():
+                for s in signatures:
+                    dispatcher._compile_signature(s)
         return dispatcher
 
     if func_or_sig is None:

@@ -1,8 +1,10 @@
 """Errors of kernels written in Python: where, what, which types, what to do."""
 
+import difflib
 import linecache
+import os
 
-from ..errors import CompileError
+from ..errors import CompileError, InternalError
 
 
 class KernelError(CompileError):
@@ -19,6 +21,26 @@ class UnsupportedError(KernelError):
 
 class LoweringError(KernelError):
     """Text that the compiler of the device refuses."""
+
+
+def suggestion(name, names):
+    """Text that offers the name that was probably meant, or ""."""
+    names = [n for n in names if isinstance(n, str) and not n.startswith("_")]
+    same = [n for n in names if n.lower() == name.lower()]
+    near = same or difflib.get_close_matches(name, names, 1, 0.7)
+    return f"did you mean '{near[0]}'?" if near else ""
+
+
+def unexpected(c, error):
+    """The error for whatever a walk of a function raised that is no KernelError."""
+    frame = error.__traceback__
+    while frame.tb_next is not None:
+        frame = frame.tb_next
+    file = os.path.basename(frame.tb_frame.f_code.co_filename)
+    if isinstance(error, TypeError) and file == "types.py":  # it speaks of the program's types
+        return TypingError(place(c.function, c.node, str(error)))
+    text = f"Treadle's compiler failed here, please report it: {type(error).__name__}: {error}"
+    return InternalError(place(c.function, c.node, text))
 
 
 def place(function, node, message, cure="", types=()):

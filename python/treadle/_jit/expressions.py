@@ -10,7 +10,7 @@ from .. import _treadle
 from . import arrays, operators, stubs
 from . import types as ty
 from .debugging import checked_count, checked_item
-from .errors import UnsupportedError
+from .errors import suggestion
 from .values import UNKNOWN, Value, number, type_of_number
 
 
@@ -23,17 +23,11 @@ class Expressions:
         before, self.node = self.node, node
         method = getattr(self, "on_" + type(node).__name__, None)
         if method is None:
-            from .compiler import _NAMES
+            from .compiler import _NAMES, CURES
 
             name = type(node).__name__
-            cures = {
-                "List": "use a tuple of fixed length or cuda.local.array",
-                "Dict": "pass arrays, tuples or named tuples",
-                "JoinedStr": "print takes the values as arguments: print('x =', x)",
-                "ListComp": "write a loop over cuda.local.array",
-            }
             raise self.unsupported(
-                f"{_NAMES.get(name, name)} cannot be used in kernels", node, cures.get(name, "")
+                f"{_NAMES.get(name, name)} cannot be used in kernels", node, CURES.get(name, "")
             )
         value = method(node)
         self.node = before
@@ -65,8 +59,9 @@ class Expressions:
             raise self.error(
                 f"'{node.id}' is used before it is assigned"
                 if assigned
-                else f"name '{node.id}' is not defined",
+                else f"NameError: name '{node.id}' is not defined",
                 node,
+                "" if assigned else suggestion(node.id, [*self.env, *self.function.names()]),
             ) from None
         return self.constant(found, node.id)
 
@@ -352,15 +347,16 @@ class Expressions:
                 key = tuple(i.const for i in index)
                 try:
                     return self.constant(base.const[key[0] if len(key) == 1 else key])
-                except Exception as error:
-                    raise self.error(f"{error}", node) from None
+                except Exception as error:  # whatever [] of an object of the program raises
+                    text = f"{type(error).__name__}: {error}"
+                    raise self.error(text, node) from None
             if isinstance(base.const, (list, dict)):
                 raise self.error(
                     f"a global {type(base.const).__name__} cannot be used in kernels",
                     node,
                     "use a tuple or an array",
                 )
-        raise self.error(f"a value of type {type_} cannot be indexed", node)
+        raise self.error(f"{_named(node)} of type {type_} cannot be indexed", node)
 
     def field_name(self, index, node):
         if len(index) == 1 and isinstance(index[0], Value) and isinstance(index[0].const, str):
@@ -410,7 +406,8 @@ class Expressions:
                 "tuples are immutable; use cuda.local.array",
             )
         else:
-            raise self.error(f"items of a value of type {base.type} cannot be assigned", node)
+            text = f"{_named(node)} of type {base.type} has no items that can be assigned"
+            raise self.error(text, node)
 
     def on_Attribute(self, node):
         return self.attribute(self.expression(node.value), node.attr, node)
@@ -439,15 +436,18 @@ class Expressions:
                 pass
             owner = getattr(base.const, "__name__", repr(base.const))
             kind = "module" if isinstance(base.const, pytypes.ModuleType) else "object"
+            names = [*dir(base.const), *getattr(base.const, "_JIT", ())]
             raise self.error(
-                f"{kind} '{owner}' has no attribute '{name}' that kernels can use", node
+                f"{kind} '{owner}' has no attribute '{name}' that kernels can use",
+                node,
+                suggestion(name, names),
             )
         from .builtins import vector_attribute
 
         found = vector_attribute(self, base, name)
         if found is not None:
             return found
-        raise self.error(f"a value of type {type_} has no attribute '{name}'", node)
+        raise self.error(f"{_named(node)} of type {type_} has no attribute '{name}'", node)
 
     def store_attribute(self, base, name, value, node):
         if isinstance(base.type, ty.Record):
@@ -471,7 +471,8 @@ class Expressions:
         else:
             target = self.expression(node.func)
         if not target.is_const:
-            raise self.error(f"a value of type {target.type} cannot be called", node)
+            text = f"a value of type {target.type} cannot be called"
+            raise self.error(text, node, "is an operator missing before the parenthesis?")
         args, kwargs = self.arguments(node)
         self.node = node
         return builtins.call(self, target.const, args, kwargs, node)
@@ -493,7 +494,9 @@ class Expressions:
         kwargs = {}
         for keyword in node.keywords:
             if keyword.arg is None:
-                raise UnsupportedError("** in a call cannot be used in kernels")
+                raise self.unsupported(
+                    "** in a call cannot be used in kernels", node, "write the keywords out"
+                )
             kwargs[keyword.arg] = self.expression(keyword.value)
         return args, kwargs
 
@@ -506,6 +509,12 @@ class Expressions:
 
 def _plain(node):
     return isinstance(node, (ast.Constant, ast.Name))
+
+
+def _named(node):
+    """What a subscript or an attribute is taken of."""
+    name = getattr(node, "value", None)
+    return f"'{ast.unparse(name)}'" if isinstance(name, ast.Name) else "a value"
 
 
 def _hashable(value):

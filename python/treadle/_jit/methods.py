@@ -4,6 +4,7 @@ import numpy as np
 
 from . import arrays
 from . import types as ty
+from .errors import suggestion
 from .values import Value, number
 
 
@@ -12,7 +13,9 @@ def call(c, base, name, args, kwargs, node):
     if type_.is_array:
         handler = _ARRAY.get(name)
         if handler is None:
-            raise c.error(f"arrays in kernels have no method '{name}'", node)
+            raise c.error(
+                f"arrays in kernels have no method '{name}'", node, suggestion(name, _ARRAY)
+            )
         return handler(c, c.keep(base), args, kwargs, node)
     if name == "conjugate" and isinstance(type_, ty.Scalar):
         if not type_.is_complex:

@@ -65,11 +65,11 @@ def by_symbol(c, symbol, left, right, node=None):
     if symbol == "*" and a.is_tuple and right.is_const and b.is_integer:
         return c.make_tuple(c.tuple_items(c.keep(left), node) * int(right.const))
     if not (isinstance(a, ty.Scalar) and isinstance(b, ty.Scalar)):
-        cure = (
-            "index the arrays: operations on whole arrays cannot be used in kernels"
-            if a.is_array or b.is_array
-            else ""
-        )
+        cure = ""
+        if a.is_array or b.is_array:
+            cure = "index the arrays: operations on whole arrays cannot be used in kernels"
+        elif left.is_const and isinstance(left.const, str):
+            cure = "print takes the values as arguments: print('x =', x)"
         raise c.error(f"operator {symbol} does not take {a} and {b}", node, cure)
     type_ = result_type(symbol, a, b)
     if type_ is None:
@@ -238,15 +238,16 @@ def compare_by_symbol(c, symbol, left, right, node=None):
             return number((left.const == right.const) == (symbol == "=="))
         if ty.none in (a, b) and symbol in ("==", "!="):
             return number((a == b) == (symbol == "=="))
-        raise c.error(f"comparison {symbol} does not take {a} and {b}", node)
-    if left.is_const and right.is_const:
-        return number(bool(_PYTHON[symbol](left.const, right.const)))
+        cure = "index the arrays" if a.is_array or b.is_array else ""
+        raise c.error(f"comparison {symbol} does not take {a} and {b}", node, cure)
     if (a.is_complex or b.is_complex) and symbol not in ("==", "!="):
         raise c.error(
             f"comparison {symbol} does not take {a} and {b}",
             node,
             "complex numbers have no order; compare abs()",
         )
+    if left.is_const and right.is_const:
+        return number(bool(_PYTHON[symbol](left.const, right.const)))
     integers = not (a.is_float or b.is_float or a.is_complex or b.is_complex)
     if integers:
         signs = {t.signed or t.is_boolean for t in (a, b)}
@@ -318,7 +319,8 @@ def _identity(c, left, right, positive, node):
 
 def _membership(c, left, right, positive, node):
     if not right.type.is_tuple:
-        raise c.error(f"'in' takes a tuple, not {right.type}", node)
+        cure = "write a loop that compares" if right.type.is_array else ""
+        raise c.error(f"'in' takes a tuple, not {right.type}", node, cure)
     left, right = c.keep(left), c.keep(right)
     terms = [compare_by_symbol(c, "==", left, item, node) for item in c.tuple_items(right, node)]
     if any(t.is_const and t.const for t in terms):
