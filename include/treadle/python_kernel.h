@@ -13,6 +13,8 @@ namespace [[gnu::visibility("default")]] td {
 
 // CUDA C++ text of namespace tdpy: Python's arithmetic, arrays, tuples, records, atomic operations.
 std::string_view python_prelude();
+// What functions of complex numbers need behind it.
+std::string python_complex_prelude();
 
 // What was printed for a Python function before, in the disk cache. `key` stands for everything
 // that the text depends on; a damaged entry counts as none.

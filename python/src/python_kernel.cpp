@@ -334,6 +334,7 @@ PyObject* kernel_subscript(PyObject* self, PyObject* config) noexcept {
 
 void bind_python_kernel(nb::module_& m) {
   m.def("_python_prelude", [] { return std::string(python_prelude()); });
+  m.def("_python_complex_prelude", &python_complex_prelude);
   nb::class_<PackedValue>(m, "_PackedValue")
       .def("__init__",
            [](PackedValue* self, const std::string& key, nb::bytes bytes) {

@@ -96,6 +96,10 @@ TDPY bool same(i64 a, u64 b) { return a >= 0 && (u64)a == b; }
 TDPY bool same(u64 a, i64 b) { return same(b, a); }
 
 // ---- floats ----
+TDPY bool finite(float x) { return x - x == 0; }
+TDPY bool finite(double x) { return x - x == 0; }
+TDPY bool infinite(float x) { return x == x && !finite(x); }
+TDPY bool infinite(double x) { return x == x && !finite(x); }
 TDPY float floordiv(float a, float b) { return ::floorf(a / b); }
 TDPY double floordiv(double a, double b) { return ::floor(a / b); }
 TDPY float mod(float a, float b) {
@@ -140,6 +144,7 @@ struct half {
   half() = default;
   template <class T>
   TDPY explicit half(T x) : bits(from((float)x)) {}
+  TDPY explicit half(double x) : bits(from(odd(x))) {}
   TDPY static half of_bits(unsigned short bits) {
     half h;
     h.bits = bits;
@@ -147,6 +152,14 @@ struct half {
   }
   TDPY operator float() const { return to(bits); }
 
+  // A double as a float whose last bit tells that something was cut off.
+  TDPY static float odd(double x) {
+    float f = (float)x;
+    if ((double)f == x || !(f - f == 0)) return f;
+    unsigned u = __float_as_uint(f);
+    if ((x < 0 ? -x : x) < (double)(f < 0 ? -f : f)) --u;
+    return __uint_as_float(u | 1u);
+  }
   TDPY static unsigned short from(float x) {
     unsigned u = __float_as_uint(x), sign = u >> 16 & 0x8000u, a = u & 0x7fffffffu;
     if (a > 0x7f800000u) return (unsigned short)(sign | 0x7e00u | (a >> 13 & 0x3ffu));
@@ -169,6 +182,17 @@ struct half {
     return __uint_as_float(sign | ((a << 13) + 0x38000000u));
   }
 };
+
+// a * b + c, rounded once: the product is exact in double, and a sum that is not gets an odd last
+// bit, so that the second rounding sees on which side of the middle it lies.
+TDPY half half_fma(half a, half b, half c) {
+  const double p = (double)(float)a * (double)(float)b, s = p + (double)(float)c;
+  const double q = s - p, lost = (p - (s - q)) + ((double)(float)c - q);
+  if (!(s - s == 0)) return half(s);
+  i64 bits = __double_as_longlong(s);
+  if (lost != 0 && !(bits & 1)) bits += (lost > 0) == (s > 0) ? 1 : -1;
+  return half(__longlong_as_double(bits));
+}
 
 // ---- conversion: numbers as C++ converts them; a number is false when it is zero ----
 template <class T, class S>
@@ -193,7 +217,7 @@ struct converter<half, half> {
 };
 template <class S>
 struct converter<half, S> {
-  static TDPY half of(const S& x) { return half((float)x); }
+  static TDPY half of(const S& x) { return half(x); }
 };
 template <>
 struct converter<half, bool> {
@@ -206,7 +230,7 @@ TDPY T to(const S& x) {
 
 // ---- complex ----
 template <class T>
-struct complex {
+struct alignas(2 * sizeof(T)) complex {
   T re, im;
   complex() = default;
   TDPY complex(T re, T im = 0) : re(re), im(im) {}
@@ -260,6 +284,28 @@ template <class T>
 TDPY bool operator!=(complex<T> a, complex<T> b) {
   return !(a == b);
 }
+
+// ---- CUDA's vector types ----
+template <class T, int N>
+struct vec;
+template <class T>
+struct vec<T, 1> {
+  T x;
+};
+template <class T>
+struct vec<T, 2> {
+  T x, y;
+};
+template <class T>
+struct vec<T, 3> {
+  T x, y, z;
+};
+template <class T>
+struct vec<T, 4> {
+  T x, y, z, w;
+};
+
+struct grid_group {};
 
 // ---- tuples ----
 template <class... Ts>

@@ -11,6 +11,13 @@
 namespace td {
 
 std::string_view python_prelude() { return fuse::kText_python; }
+std::string python_complex_prelude() {
+  std::string text = "#define TD_COMPLEX 1\n";
+  text += fuse::kText_types;
+  text += fuse::kText_math;
+  text += fuse::kText_python_complex;
+  return text;
+}
 
 namespace {
 

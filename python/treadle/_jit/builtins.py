@@ -6,7 +6,19 @@ import operator
 
 import numpy as np
 
-from . import arrays, device_calls, iteration, math_calls, operators, stubs
+from . import (
+    arrays,
+    complex_calls,
+    cooperative,
+    device_calls,
+    half_calls,
+    iteration,
+    libdevice,
+    math_calls,
+    operators,
+    stubs,
+    vector_types,
+)
 from . import types as ty
 from .errors import UnsupportedError
 from .values import UNKNOWN, Value, number
@@ -341,11 +353,9 @@ def method(c, base, name, args, kwargs, node):
     return methods.call(c, base, name, args, kwargs, node)
 
 
-def vector_attribute(c, base, name):
-    return None
-
-
-math_calls.register(HANDLERS)
-device_calls.register(HANDLERS)
+for _module in (
+    math_calls, device_calls, complex_calls, half_calls, vector_types, cooperative, libdevice
+):  # fmt: skip
+    _module.register(HANDLERS)
 
 __all__ = ["ATTRIBUTES", "HANDLERS", "UnsupportedError", "call", "method"]

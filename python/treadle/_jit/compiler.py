@@ -44,6 +44,11 @@ class Unit:
         self.sites, self.site_numbers = [], {}  # what debug code may report
         self.options = dict(options or {})
 
+    def need(self, source):
+        """Puts CUDA C++ text in front, once."""
+        if source not in self.sources:
+            self.sources.append(source)
+
     def unique(self, stem):
         self.names += 1
         return f"{stem}_{self.names}"

@@ -428,7 +428,3 @@ def print_values(c, args, node):
     )
     c.emit(f'printf("{text}\\n"{"".join(", " + v for v in values)});')
     return Value(ty.none, "", None)
-
-
-def method(c, base, name, args, kwargs, node):
-    return None

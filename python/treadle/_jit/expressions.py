@@ -7,7 +7,7 @@ import types as pytypes
 import numpy as np
 
 from .. import _treadle
-from . import arrays, operators, stubs
+from . import arrays, operators, stubs, vector_types
 from . import types as ty
 from .debugging import checked_count, checked_item
 from .errors import suggestion
@@ -442,9 +442,7 @@ class Expressions:
                 node,
                 suggestion(name, names),
             )
-        from .builtins import vector_attribute
-
-        found = vector_attribute(self, base, name)
+        found = vector_types.field(self, base, name)
         if found is not None:
             return found
         raise self.error(f"{_named(node)} of type {type_} has no attribute '{name}'", node)

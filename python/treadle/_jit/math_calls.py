@@ -77,10 +77,17 @@ def elementwise(c, name, args, node, apply, nin):
 
 
 def real(function, name, nin):
+    def apply(c, values, node):
+        if nin == 1 and values[0].type.is_complex and isinstance(function, np.ufunc):
+            from .complex_calls import apply_ufunc
+
+            found = apply_ufunc(c, function, values[0], node)
+            if found is not None:
+                return found
+        return apply_real(c, name, values, node)
+
     def handler(c, args, kwargs, node):
-        return builtins.ufunc_or(
-            c, function, args, kwargs, node, lambda *v: apply_real(c, name, v, node), nin
-        )
+        return builtins.ufunc_or(c, function, args, kwargs, node, lambda *v: apply(c, v, node), nin)
 
     return handler
 

@@ -24,9 +24,9 @@ def call(c, base, name, args, kwargs, node):
         return Value(type_, f"{type_.cpp}({base.code}.re, -{base.code}.im)")
     if type_.is_tuple and name in ("index", "count"):
         raise c.unsupported(f"a tuple's method '{name}' cannot be used in kernels", node)
-    from . import device_calls
+    from . import cooperative
 
-    found = device_calls.method(c, base, name, args, kwargs, node)
+    found = cooperative.method(c, base, name, args, kwargs, node)
     if found is None:
         raise c.error(f"a value of type {type_} has no method '{name}' that kernels can use", node)
     return found

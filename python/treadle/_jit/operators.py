@@ -181,7 +181,9 @@ def _power(c, left, right, type_):
         return Value(left.type, f"::pow({left.code}, ({left.type.cpp}){exponent.code})")
     x, y = c.convert(left, type_), c.convert(right, type_)
     if type_.is_complex:
-        return Value(type_, f"tdpy::cpow({x.code}, {y.code})")
+        from .complex_calls import power
+
+        return power(c, x, y, type_)
     if type_ == ty.float16:
         return Value(type_, f"tdpy::half(::powf((float){x.code}, (float){y.code}))")
     return Value(type_, f"::pow({x.code}, {y.code})")

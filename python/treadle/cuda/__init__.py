@@ -150,11 +150,24 @@ _JIT = {
 }  # fmt: skip
 
 
+_VECTORS = {
+    f"{sign}{kind}" for sign in ("", "u") for kind in ("char", "short", "int", "long", "longlong")
+} | {"float", "double"} | {
+    f"{kind}{bits}x" for kind in ("int", "uint") for bits in (8, 16, 32, 64)
+} | {"float32x", "float64x"}  # fmt: skip
+
+
 def __getattr__(name):
     import importlib
 
     if name == "types":
         found = importlib.import_module("treadle._jit.types")
+    elif name in ("cg", "libdevice", "random"):
+        found = importlib.import_module(f"treadle.cuda.{name}")
+    elif name == "fp16":
+        found = importlib.import_module("treadle._jit.half_calls").fp16
+    elif name.rstrip("1234") in _VECTORS and name[-1] in "1234":
+        found = importlib.import_module("treadle._jit.vector_types").CONSTRUCTORS[name]
     elif name in _JIT:
         found = getattr(importlib.import_module(f"treadle._jit.{_JIT[name]}"), name)
     else:
