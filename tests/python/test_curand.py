@@ -34,13 +34,17 @@ extern "C" __global__ void draws(unsigned long long seed, unsigned long long fir
 """
 
 
+def with_macros(source, macros):
+    """The kernel, macros behind NVIDIA's header, whose own parameters have such names."""
+    return td.RawKernel(source.replace("h>\n", "h>\n" + macros, 1), "draws")
+
+
 @functools.cache
 def kernel(state, draw, dtype, before):
     names = {"uint32": "unsigned", "uint64": "unsigned long long", "float32": "float"}
     macros = {"STATE": state, "DRAW": draw, "T": names.get(dtype, "double"), "BEFORE": before}
     text = "".join(f"#define {name} {value}\n" for name, value in macros.items())
-    # After NVIDIA's header, whose own parameters have such names.
-    return td.RawKernel(DRAWS.replace("h>\n", "h>\n" + text, 1), "draws")
+    return with_macros(DRAWS, text)
 
 
 def draws(state, n, seed, first=0, offset=0, *, draw="curand(&state)", dtype=np.uint32, threads=1,
@@ -491,7 +495,7 @@ def sobol_kernel(bits, scrambled, draw, dtype):
         f"#define WORD {words[f'uint{bits}']}\n#define T {words.get(dtype, 'double')}\n"
         f"#define SCRAMBLE {', constant' if scrambled else ''}\n#define DRAW {draw}\n"
     )
-    return td.RawKernel(text + SOBOL, "draws")
+    return with_macros(SOBOL, text)
 
 
 def sobol(bits, dimension, threads, n, *, constant=0, offset=0, count=0, draw="curand(&state)",
