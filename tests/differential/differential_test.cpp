@@ -1,7 +1,8 @@
 // Runs the programs of consecutive seeds on the device that TREADLE_DEVICE names and in the
 // interpreter. TREADLE_DIFFERENTIAL_SEED (first seed, default 1) and TREADLE_DIFFERENTIAL_PROGRAMS
-// (how many) make longer runs, TREADLE_DIFFERENTIAL_REACH=calls leaves structures out; a difference
-// is reported with the smallest program that still shows it.
+// (how many) make longer runs, TREADLE_DIFFERENTIAL_REACH=calls leaves structures out,
+// TREADLE_DIFFERENTIAL_OPTIONS adds an option of the compiler; a difference is reported with the
+// smallest program that still shows it.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -26,6 +27,12 @@ std::uint64_t setting(const char* name, std::uint64_t otherwise) {
 Reach reach_of_this_run() {
   const char* text = std::getenv("TREADLE_DIFFERENTIAL_REACH");
   return text && std::string_view(text) == "calls" ? Reach::calls : Reach::records;
+}
+
+std::vector<std::string> options() {
+  std::vector<std::string> list{"--fmad=false"};
+  if (const char* more = std::getenv("TREADLE_DIFFERENTIAL_OPTIONS")) list.emplace_back(more);
+  return list;
 }
 
 const std::vector<std::uint64_t>& input() {
@@ -92,7 +99,7 @@ std::optional<std::string> difference(const Program& program, const Kernel& kern
 
 std::optional<std::string> difference(const Program& program) {
   return difference(program,
-                    Kernel(preamble() + print(program, "k"), "k", {.options = {"--fmad=false"}}));
+                    Kernel(preamble() + print(program, "k"), "k", {.options = options()}));
 }
 
 // ---- making a failing program smaller ----
@@ -153,7 +160,7 @@ TEST(Differential, RandomProgramsGiveTheInterpretersBits) {
       programs.push_back(generate(s, reach_of_this_run()));
       text += print(programs.back(), "k" + std::to_string(s));
     }
-    Module module(text, {.options = {"--fmad=false"}});
+    Module module(text, {.options = options()});
     for (const Program& program : programs) {
       std::optional<std::string> found =
           difference(program, module.get("k" + std::to_string(program.seed)));
