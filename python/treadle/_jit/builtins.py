@@ -163,7 +163,7 @@ def _bool(c, args, kwargs, node):
 def _complex(c, args, kwargs, node):
     args = count(c, "complex", args, kwargs, node, 1, 2)
     if len(args) == 1 and args[0].type.is_complex:
-        return args[0]
+        return c.convert(args[0], ty.complex128)
     single = all(a.type == ty.float32 for a in args)
     part = ty.float32 if single else ty.float64
     parts = ", ".join(c.convert(a, part).code for a in args)
@@ -240,7 +240,19 @@ def least_or_greatest(c, name, a, b, node):
     )
 
 
-@handles(py.pow, operator.pow, math.pow)
+@handles(math.pow)
+def _math_pow(c, args, kwargs, node):
+    a, b = count(c, "math.pow", args, kwargs, node, 2)
+    for v in (a, b):
+        if not isinstance(v.type, ty.Scalar) or v.type.is_complex:
+            raise c.error(f"math.pow does not take {v.type}", node)
+    type_ = operators.result_type("+", a.type, b.type)
+    if not type_.is_float or b.type.is_integer:
+        type_ = ty.float64
+    return operators.power_of_floats(c, a, b, type_)
+
+
+@handles(py.pow, operator.pow)
 def _pow(c, args, kwargs, node):
     a, b = count(c, "pow", args, kwargs, node, 2)
     return operators.by_symbol(c, "**", a, b, node)
@@ -261,7 +273,7 @@ def _round(c, args, kwargs, node):
     if not isinstance(x.type, ty.Scalar) or x.type.is_complex:
         raise c.error(f"round(…) does not take {x.type}", node)
     if x.type.is_integer or x.type.is_boolean:
-        return x
+        return c.convert(x, ty.int64)
     if len(args) == 1 or args[1].type is ty.none:
         return Value(ty.int64, f"(long long)::rint({c.convert(x, ty.float64).code})")
     return Value(

@@ -19,7 +19,9 @@ _NAMES = {ufunc: name for name, ufunc in _UNARY.items()}
 
 def complex_type(*types):
     """The complex type that numbers of these types fit in."""
-    single = all(t.is_boolean or t.bitwidth <= 16 or t in (ty.float32, ty.complex64) for t in types)
+    single = all(
+        (t.bitwidth <= 16 and t != ty.uint16) or t in (ty.float32, ty.complex64) for t in types
+    )
     return ty.complex64 if single else ty.complex128
 
 

@@ -29,6 +29,10 @@ for _holder, _name in ((_REAL, "exp2"), (_REAL, "cbrt"), (_REAL2, "nextafter")):
         _holder[_name] += (getattr(math, _name),)
 
 
+# What Numba takes along when a function of two numbers has a float32 form.
+_SMALL = (ty.boolean, ty.int8, ty.int16, ty.uint8, ty.float16, ty.float32)
+
+
 def real_type(c, name, values, node):
     """float32 when all are, else float64."""
     for v in values:
@@ -37,7 +41,9 @@ def real_type(c, name, values, node):
             raise c.error(f"{name} does not take {v.type}", node, cure)
     if all(v.type == ty.float16 for v in values):
         return ty.float16
-    return ty.float32 if all(v.type in (ty.float32, ty.float16) for v in values) else ty.float64
+    if any(v.type == ty.float32 for v in values) and all(v.type in _SMALL for v in values):
+        return ty.float32
+    return ty.float64
 
 
 def apply_real(c, name, values, node):
@@ -108,7 +114,8 @@ def to_integer(name):
         if not isinstance(x.type, ty.Scalar) or x.type.is_complex:
             raise c.error(f"{name} does not take {x.type}", node)
         if not x.type.is_float:
-            return c.convert(x, ty.int64)
+            unsigned = x.type.is_integer and not x.type.signed
+            return c.convert(x, ty.uint64 if unsigned else ty.int64)
         return Value(ty.int64, f"(long long)::{name}({c.convert(x, ty.float64).code})")
 
     return handler

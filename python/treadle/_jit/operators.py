@@ -38,7 +38,8 @@ def result_type(symbol, a, b):
             return None
         if (a.is_complex or b.is_complex) and symbol in ("//", "%"):
             return None
-        return ty.promote(a, b)
+        # Numba lets 16-bit unsigned integers meet floats in 64 bits only.
+        return ty.promote(*(ty.float64 if t == ty.uint16 else t for t in (a, b)))
     if symbol == "/":
         return ty.float64
     if a == b == ty.boolean and symbol in ("&", "|", "^"):
@@ -177,16 +178,20 @@ def _power(c, left, right, type_):
         if not type_.is_complex and type_ != ty.float16:
             return Value(type_, f"tdpy::powi<{type_.cpp}>({base.code}, {right.code})")
     if right.type.is_integer and left.type.is_float and left.type != ty.float16:
-        exponent = c.convert(right, ty.int64)
-        return Value(left.type, f"::pow({left.code}, ({left.type.cpp}){exponent.code})")
-    x, y = c.convert(left, type_), c.convert(right, type_)
+        return power_of_floats(c, left, right, left.type)
     if type_.is_complex:
         from .complex_calls import power
 
-        return power(c, x, y, type_)
+        return power(c, c.convert(left, type_), c.convert(right, type_), type_)
+    return power_of_floats(c, left, right, type_)
+
+
+def power_of_floats(c, left, right, type_):
+    """left ** right, computed as floats of one type."""
+    x, y = c.convert(left, type_), c.convert(right, type_)
     if type_ == ty.float16:
         return Value(type_, f"tdpy::half(::powf((float){x.code}, (float){y.code}))")
-    return Value(type_, f"::pow({x.code}, {y.code})")
+    return Value(type_, f"::pow{'f' if type_ == ty.float32 else ''}({x.code}, {y.code})")
 
 
 def unary(c, op, value, node):
@@ -207,7 +212,7 @@ def unary_by_symbol(c, symbol, value, node=None):
         value = c.convert(value, ty.int64)
         type_ = ty.int64
     if symbol == "+":
-        return value
+        return c.convert(value, wide(type_)) if type_.is_integer else value
     if value.is_const and isinstance(value.const, (int, float)) and type_.bitwidth == 64:
         result = -value.const if symbol == "-" else ~value.const
         if type_.is_float or -(2**63) <= result < 2**63:

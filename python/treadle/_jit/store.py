@@ -36,7 +36,8 @@ def compiler_version():
         if name.endswith(".py"):
             status = os.stat(os.path.join(folder, name))
             facts.append((name, status.st_size, status.st_mtime_ns))
-    facts.append(hashlib.sha256(_treadle._python_prelude().encode()).digest())
+    texts = _treadle._python_prelude() + _treadle._python_complex_prelude()
+    facts.append(hashlib.sha256(texts.encode()).digest())
     return facts
 
 
