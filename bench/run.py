@@ -26,12 +26,16 @@ PROGRAMS = (
     "jit_launch",
     "software",
 )
+ON_REQUEST = ("functions",)  # minutes
 
 
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench", description="Runs the benchmarks.")
     parser.add_argument(
-        "--only", choices=PROGRAMS, action="append", help="run this program (may be repeated)"
+        "--only",
+        choices=PROGRAMS + ON_REQUEST,
+        action="append",
+        help="run this program (may be repeated)",
     )
     parser.add_argument("--json", metavar="FILE", help="write the records to FILE")
     parser.add_argument("--device", help="cuda[:N] or soft[:N]")

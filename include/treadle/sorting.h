@@ -23,8 +23,9 @@ Array sort(const Array& x, int axis = -1, bool descending = false);
 // The places (int64) that sort would take its elements from.
 Array argsort(const Array& x, int axis = -1, bool descending = false);
 
-// For tests: sorts as on a device that holds few threads, or many. Absent: as the device is.
-void sort_as_if(std::optional<bool> few_threads);
+// For tests: sorts, reduces and selects as on a device that holds few threads, or many. Absent: as
+// the device is.
+void work_as_if(std::optional<bool> few_threads);
 
 // For each of `values`, where it belongs in 1-D ascending `sorted`: the first place that keeps the
 // order (the last with `right`), as int64. `sorter`: sorted[sorter] is in order. Both arrays must

@@ -38,7 +38,7 @@ void bind_sorting(nb::module_& m) {
   m.def("_argsort", [](const Array& x, int axis, bool descending) {
     return without_gil([&] { return argsort(x, axis, descending); });
   });
-  m.def("_sort_as_if", sort_as_if, nb::arg("few_threads").none());
+  m.def("_work_as_if", work_as_if, nb::arg("few_threads").none());
   m.def("_searchsorted", call_search, nb::arg("sorted"), nb::arg("values"), nb::arg("right"),
         nb::arg("sorter").none());
   m.def("_gather", [](const Array& x, const Array& index) {

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "compile/compile.h"
+#include "treadle/sorting.h"
 
 namespace td::fuse {
 namespace {
@@ -176,4 +177,16 @@ std::int64_t resident_blocks(driver::DeviceState& device) {
          device.attribute(kMaxThreadsPerMultiprocessor) / kBlock;
 }
 
+static std::atomic<int> forced_way{-1};
+
+bool holds_few_threads(driver::DeviceState& device) {
+  constexpr std::int64_t few_blocks = 64;
+  int forced = forced_way.load(std::memory_order_relaxed);
+  return forced < 0 ? resident_blocks(device) <= few_blocks : forced == 1;
+}
+
 }  // namespace td::fuse
+
+void td::work_as_if(std::optional<bool> few_threads) {
+  td::fuse::forced_way.store(few_threads ? int{*few_threads} : -1, std::memory_order_relaxed);
+}

@@ -72,5 +72,7 @@ void launch(driver::DeviceState& device, CUstream stream, const LoadedKernel& ke
 int launch_count();
 // Blocks of kBlock threads that the device holds at once.
 std::int64_t resident_blocks(driver::DeviceState& device);
+// A device that holds few threads works best when each walks a long run of memory of its own.
+bool holds_few_threads(driver::DeviceState& device);
 
 }  // namespace td::fuse

@@ -1,6 +1,5 @@
 // Host side of sort.cuh: short rows by counting, longer rows by radix passes over chunks.
 #include <algorithm>
-#include <atomic>
 
 #include "base/text.h"
 #include "fuse/axis_rows.h"
@@ -83,15 +82,8 @@ std::string serial_move_text(DType dtype, bool places, const char* to, bool wide
          ">(in, out, from, to, places, length, rows, chunk, chunks, shift, flip); }\n";
 }
 
-// A device that holds few threads sorts best when each walks a chunk of its own.
-constexpr std::int64_t kFewBlocks = 64;
 constexpr std::int64_t kSerialThreads = 1024;
 constexpr std::int64_t kSerialChunk = 2048;  // elements worth 256 counters
-std::atomic<int> forced_way{-1};
-bool has_few_threads(driver::DeviceState& device) {
-  int forced = forced_way.load(std::memory_order_relaxed);
-  return forced < 0 ? fuse::resident_blocks(device) <= kFewBlocks : forced == 1;
-}
 
 struct Rows {
   Array in;  // packed, rows one after the other
@@ -160,7 +152,7 @@ class RadixSort {
         source_(source),
         out_(out),
         target_(fuse::launch_target(out)) {
-    serial_ = has_few_threads(target_.device);
+    serial_ = fuse::holds_few_threads(target_.device);
     std::int64_t tile = serial_ ? 1 : 256 * items_of(dtype_);
     std::int64_t slots = serial_ ? kSerialThreads : fuse::resident_blocks(target_.device);
     std::int64_t wanted = std::max<std::int64_t>(1, slots / job.rows);
@@ -281,7 +273,7 @@ Array sort_rows(const Array& x, bool descending, bool places) {
     throw ValueError(cat("sort: an axis of ", length, " elements is too long; at most 2^32 - 1"));
   Rows job{x, length, x.size() / length, descending ? ~0u : 0u, places};
   CUdeviceptr source = x.data();
-  bool few = has_few_threads(*array::view_of(out).storage->device());
+  bool few = fuse::holds_few_threads(*array::view_of(out).storage->device());
   int items = few ? 0 : block_items(job);
   if (length <= kShortRow)
     launch_short(job, source, out);
@@ -301,10 +293,6 @@ Array sort_along(const Array& x, int axis, bool descending, bool places) {
 }
 
 }  // namespace
-
-void sort_as_if(std::optional<bool> few_threads) {
-  forced_way.store(few_threads ? int{*few_threads} : -1, std::memory_order_relaxed);
-}
 
 Array sort(const Array& x, int axis, bool descending) {
   Array result = sort_along(x, axis, descending, false);

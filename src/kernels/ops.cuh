@@ -186,11 +186,17 @@ TD_FN T td_select(bool condition, T x, T y) {
 
 template <class T>
 TD_FN T td_maximum(T x, T y) {
-  return td_select(td_isnan(x) | !(td_less(x, y) | td_isnan(y)), x, y);
+  if constexpr (td_traits<T>::floating && !td_traits<T>::half)
+    return ((x >= y) | (x != x)) ? x : y;
+  else
+    return td_select(td_isnan(x) | !(td_less(x, y) | td_isnan(y)), x, y);
 }
 template <class T>
 TD_FN T td_minimum(T x, T y) {
-  return td_select(td_isnan(x) | !(td_less(y, x) | td_isnan(y)), x, y);
+  if constexpr (td_traits<T>::floating && !td_traits<T>::half)
+    return ((x <= y) | (x != x)) ? x : y;
+  else
+    return td_select(td_isnan(x) | !(td_less(y, x) | td_isnan(y)), x, y);
 }
 template <class T>
 TD_FN T td_fmax(T x, T y) {

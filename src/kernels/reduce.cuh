@@ -45,6 +45,27 @@ TD_FN T td_highest() {
     return T(__int_as_float(0x7f800000));
 }
 
+// The accumulator of the lane `s` places behind; all lanes of the warp take part.
+template <class A>
+TD_FN A td_shuffle_down(A a, int s) {
+#ifdef TD_HALF
+  if constexpr (td_traits<A>::half) {
+    a.bits = (unsigned short)__shfl_down_sync(0xffffffffu, (int)a.bits, s);
+    return a;
+  } else
+#endif
+      if constexpr (td_traits<A>::bits < 32)
+    return (A)__shfl_down_sync(0xffffffffu, (int)a, s);
+  else
+    return __shfl_down_sync(0xffffffffu, a, s);
+}
+#ifdef TD_COMPLEX
+template <class T>
+TD_FN td_complex<T> td_shuffle_down(td_complex<T> a, int s) {
+  return {td_shuffle_down(a.re, s), td_shuffle_down(a.im, s)};
+}
+#endif
+
 template <class T>
 struct td_sum {
   typedef typename td_accumulator<T>::type A;
@@ -117,16 +138,20 @@ struct td_count {
 
 // The first place of the extreme value; the first NaN wins over every number. `none` stands behind
 // every element.
-template <class T>
+template <class T, class I>
 struct td_placed {
   T value;
-  long long index;
+  I index;
 };
-template <class T, bool largest>
+template <class T, class I>
+TD_FN td_placed<T, I> td_shuffle_down(td_placed<T, I> a, int s) {
+  return {td_shuffle_down(a.value, s), td_shuffle_down(a.index, s)};
+}
+template <class T, class I, bool largest>
 struct td_arg {
-  typedef td_placed<T> A;
-  TD_FN A none() { return A{largest ? td_lowest<T>() : td_highest<T>(), 0x7fffffffffffffffll}; }
-  TD_FN A lift(T x, long long index) { return A{x, index}; }
+  typedef td_placed<T, I> A;
+  TD_FN A none() { return A{largest ? td_lowest<T>() : td_highest<T>(), td_highest<I>()}; }
+  TD_FN A lift(T x, I index) { return A{x, index}; }
   TD_FN A combine(A a, A b) {
     const bool a_nan = td_isnan(a.value), b_nan = td_isnan(b.value);
     const bool below = td_less(a.value, b.value), above = td_less(b.value, a.value);
@@ -135,9 +160,16 @@ struct td_arg {
     const bool take = b_wins | (!a_wins & (b.index < a.index));
     return A{td_select(take, b.value, a.value), take ? b.index : a.index};
   }
+  // Combines with the element at an index behind that of `a`.
+  TD_FN A append(A a, T x, I index) {
+    const bool better = largest ? td_less(a.value, x) : td_less(x, a.value);
+    const bool first_nan = td_isnan(x) & !td_isnan(a.value);
+    const bool take = better | first_nan | (a.index == td_highest<I>());
+    return A{td_select(take, x, a.value), take ? index : a.index};
+  }
   TD_FN long long finish(A a, double) { return a.index; }
 };
-template <class T>
-struct td_argmax : td_arg<T, true> {};
-template <class T>
-struct td_argmin : td_arg<T, false> {};
+template <class T, class I>
+struct td_argmax : td_arg<T, I, true> {};
+template <class T, class I>
+struct td_argmin : td_arg<T, I, false> {};

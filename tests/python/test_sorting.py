@@ -65,9 +65,9 @@ def test_sizes(letter, n):
 @pytest.fixture(params=[True, False], ids=["few threads", "many threads"])
 def way(request):
     """Both ways of sorting, whatever the device."""
-    _treadle._sort_as_if(request.param)
+    _treadle._work_as_if(request.param)
     yield
-    _treadle._sort_as_if(None)
+    _treadle._work_as_if(None)
 
 
 @pytest.mark.parametrize("letter", "?bHefDq")

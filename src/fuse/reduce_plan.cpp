@@ -1,0 +1,124 @@
+#include "fuse/reduce_plan.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace td::fuse {
+namespace {
+
+constexpr std::int64_t kShortRow = 32;   // shorter rows are left to one thread each
+constexpr std::int64_t kLongRow = 1024;  // longer rows get a whole block
+
+std::size_t leader(const Program& program) {
+  std::size_t best = 0;
+  int most = -1;
+  for (std::size_t k = 0; k < program.leaves.size(); ++k) {
+    int steps = 0;
+    for (std::int64_t s : program.leaves[k].strides) steps += s != 0;
+    if (steps > most) {
+      most = steps;
+      best = k;
+    }
+  }
+  return best;
+}
+
+// True when the axis with the smallest stride is kept.
+bool fast_axis_is_kept(const Program& program) {
+  if (program.leaves.empty()) return false;
+  const Strides& s = program.leaves[leader(program)].strides;
+  int fast = -1;
+  for (std::size_t k = 0; k < s.size(); ++k)
+    if (s[k] != 0 && program.shape[k] > 1 && (fast < 0 || std::llabs(s[k]) <= std::llabs(s[fast])))
+      fast = static_cast<int>(k);
+  return fast >= 0 && !program.reduced[fast];
+}
+
+// The result's view with zero strides on the reduced axes, so that it walks beside the leaves.
+View result_over_shape(const Program& program) {
+  View view = program.out;
+  view.shape = program.shape;
+  view.strides.assign(program.shape.size(), 0);
+  std::size_t next = 0;
+  for (std::size_t k = 0; k < program.shape.size(); ++k)
+    if (!program.reduced[k]) view.strides[k] = program.out.strides[next++];
+  return view;
+}
+
+int row_width(const Program& program, const ReducePlan& plan) {
+  std::size_t largest = 1;
+  for (std::size_t k = 0; k < program.leaves.size(); ++k) {
+    if (plan.reduced.access[k] == Access::constant) continue;
+    if (plan.reduced.access[k] != Access::flat) return 1;
+    largest = std::max(largest, itemsize(program.leaves[k].dtype));
+  }
+  auto width = static_cast<std::int64_t>(16 / largest);
+  for (std::size_t k = 0; k < program.leaves.size(); ++k) {
+    if (plan.reduced.access[k] == Access::constant) continue;
+    if (plan.addresses[k] % (static_cast<std::size_t>(width) * itemsize(program.leaves[k].dtype)) !=
+        0)
+      return 1;
+    for (std::int64_t stride : plan.kept.strides[k])
+      if (stride % width != 0) return 1;
+  }
+  return static_cast<int>(width);
+}
+
+// Threads of a unit, and results of a thread. A device that holds few threads reads memory in long
+// runs: each warp has rows, or a run of columns, of its own.
+void choose_unit(const ReducePlan& plan, bool few, int& lanes, int& columns) {
+  bool long_row = plan.reduced.count >= kLongRow || plan.kept.count == 1;
+  lanes = few ? 32 : plan.column || long_row ? 256 : 32;
+  columns = 1;
+  while (few && plan.column && columns < 8 && 32 * columns < plan.kept.count) columns *= 2;
+}
+
+void choose_splits(driver::DeviceState& device, bool few, ReducePlan& plan) {
+  std::int64_t length = plan.reduced.count;
+  // Elements worth a chunk.
+  std::int64_t least = plan.column ? 64 : 4096;
+  if (few) least = std::max<std::int64_t>(64, 32768 / (plan.column ? plan.run() : 1));
+  std::int64_t slots = resident_blocks(device) * (few ? plan.units_of_block() : 1);
+  std::int64_t wanted = std::max<std::int64_t>(1, slots / std::max<std::int64_t>(plan.units(), 1));
+  std::int64_t splits = std::clamp<std::int64_t>((length + least - 1) / least, 1, wanted);
+  std::int64_t grain = plan.column ? 4 : std::int64_t{plan.lanes} * plan.width * 4;
+  plan.chunk = ((length + splits - 1) / splits + grain - 1) / grain * grain;
+  plan.splits =
+      plan.chunk > 0
+          ? static_cast<int>(std::max<std::int64_t>(1, (length + plan.chunk - 1) / plan.chunk))
+          : 1;
+}
+
+}  // namespace
+
+ReducePlan make_reduce_plan(driver::DeviceState& device, const Program& program) {
+  ReducePlan plan;
+  std::vector<const View*> operands;
+  std::vector<int> kept, reduced;
+  for (const View& leaf : program.leaves) {
+    operands.push_back(&leaf);
+    plan.addresses.push_back(leaf.storage->address() + static_cast<CUdeviceptr>(leaf.offset));
+  }
+  for (std::size_t k = 0; k < program.shape.size(); ++k)
+    (program.reduced[k] ? reduced : kept).push_back(static_cast<int>(k));
+  std::size_t lead = leader(program);
+  View result = result_over_shape(program);
+  bool places = info(program.reduction).takes_one_axis();  // an index counts in C order
+  plan.reduced = make_walk(program.shape, reduced, operands, lead, places || operands.empty());
+  operands.push_back(&result);
+  plan.kept = make_walk(program.shape, kept, operands, lead, false);
+  plan.wide = plan.kept.wide || plan.reduced.wide;
+  plan.indexed = places;
+  plan.counts = program.reduction == Reduction::sum && program.input == DType::int64 &&
+                dtype_of(program, program.root) == DType::bool_;
+  plan.column = (fast_axis_is_kept(program) && plan.kept.count >= kShortRow) ||
+                (plan.reduced.count < kShortRow && plan.kept.count > 1);
+  bool few = holds_few_threads(device);
+  plan.runs = few;
+  choose_unit(plan, few, plan.lanes, plan.columns);
+  plan.width = plan.column ? 1 : row_width(program, plan);
+  choose_splits(device, few, plan);
+  return plan;
+}
+
+}  // namespace td::fuse
