@@ -7,7 +7,7 @@ an NVIDIA GPU and, without one, on the software device. ``TREADLE_DEVICE`` choos
 """
 
 import importlib as _importlib
-import importlib.util as _util
+import importlib.util as _importlib_util
 
 import numpy as _np
 
@@ -33,6 +33,7 @@ from ._manipulation import *  # noqa: E402
 from ._memory import get_default_memory_pool, get_default_pinned_memory_pool  # noqa: E402
 from ._padding import *  # noqa: E402
 from ._pinned import *  # noqa: E402
+from ._polynomials import *  # noqa: E402
 from ._printing import (  # noqa: E402
     array2string,
     array_repr,
@@ -82,13 +83,25 @@ newaxis = None
 __array_api_version__ = _array_api.VERSION
 pi, e, inf, nan, euler_gamma = _np.pi, _np.e, _np.inf, _np.nan, _np.euler_gamma
 
-_LAZY = ("cuda", "exceptions", "fft", "linalg", "profiler", "random", "config", "testing", "tour")
+_LAZY = (
+    "cuda",
+    "exceptions",
+    "fft",
+    "lib",
+    "linalg",
+    "polynomial",
+    "profiler",
+    "random",
+    "config",
+    "testing",
+    "tour",
+)
 
 
 def __getattr__(name):
     if name == "bfloat16":  # ml_dtypes' scalar class
         return _treadle._dtype("bfloat16").type
-    if name in _LAZY and _util.find_spec(f"{__name__}.{name}"):
+    if name in _LAZY and _importlib_util.find_spec(f"{__name__}.{name}"):
         return _importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -566,24 +566,52 @@ class _Grid:
         self._sparse = sparse
 
     def __getitem__(self, key):
-        from ._manipulation import stack
-
-        slices = key if isinstance(key, tuple) else (key,)
-        axes = [_range_of(s) for s in slices]
-        common = np.result_type(*(x.dtype for x in axes))
-        axes = [x.astype(common, copy=False) for x in axes]
         if not isinstance(key, tuple):
-            return axes[0]
-        grid = meshgrid(*axes, sparse=self._sparse, indexing="ij")
-        return grid if self._sparse else stack(grid)
+            return slice_samples(key)
+        starts = [0 if s.start is None else s.start for s in key]
+        steps = [1 if s.step is None else s.step for s in key]
+        counts = [
+            int(abs(step))
+            if isinstance(step, complex)
+            else math.ceil((_host(s.stop) - _host(start)) / _host(step))
+            for s, start, step in zip(key, starts, steps)
+        ]
+        plain = [abs(step) if isinstance(step, complex) else step for step in steps]
+        given = [*starts, *(s.stop for s in key), *plain]
+        dtype = np.result_type(0, *(x.dtype if isinstance(x, ndarray) else x for x in given))
+        lines = []
+        for k, (s, start, step, count) in enumerate(zip(key, starts, steps, counts)):
+            before, behind = (None,) * k, (None,) * (len(key) - k - 1)
+            line, spacing = arange(count, dtype=dtype), _spacing(s.stop, start, step)
+            if self._sparse:
+                lines.append((line * spacing + start)[(*before, slice(None), *behind)])
+            else:
+                lines.append(line[(*before, slice(None), *behind)] * spacing + start)
+        if self._sparse:
+            return tuple(lines)
+        shape = np.broadcast_shapes(*(line.shape for line in lines))
+        grid = empty((len(lines), *shape), dtype)
+        for k, line in enumerate(lines):
+            grid[k] = line
+        return grid
 
 
-def _range_of(s):
-    start, stop, step = (_host(x) for x in (s.start, s.stop, s.step))
-    start = 0 if start is None else start
-    if isinstance(step, complex):
-        return linspace(start, stop, int(abs(step)))
-    return arange(start, stop, 1 if step is None else step)
+def _spacing(stop, start, step):
+    """The distance of samples; an imaginary step counts them, both ends included."""
+    if not isinstance(step, complex):
+        return step
+    count = int(abs(step))
+    return (stop - start) / float(count - 1) if count != 1 else count
+
+
+def slice_samples(s):
+    """The samples of one slice, along the last axis where its bounds are arrays."""
+    start, step = 0 if s.start is None else s.start, s.step
+    if not isinstance(step, complex):
+        return arange(start, s.stop, step)
+    given = [x.dtype if isinstance(x, ndarray) else x for x in (start, s.stop, abs(step))]
+    line = arange(int(abs(step)), dtype=np.result_type(*given))
+    return line * _spacing(s.stop, start, step) + start
 
 
 mgrid = _Grid(sparse=False)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._creation import _range_of, array, asarray, asnumpy
+from ._creation import array, asarray, asnumpy, slice_samples
 from ._manipulation import concatenate
 from ._treadle import _may_share_memory, ndarray
 
@@ -147,7 +147,7 @@ class _Joiner:
             if isinstance(item, str):
                 raise ValueError("special directives must be the first entry.")
             if isinstance(item, slice):
-                parts.append(self._lifted(_range_of(item), ndmin, trans1d))
+                parts.append(self._lifted(slice_samples(item), ndmin, trans1d))
             elif np.isscalar(item):
                 scalars.append(len(parts))
                 parts.append(item)

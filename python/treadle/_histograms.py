@@ -9,6 +9,7 @@ import operator
 import numpy as np
 
 from . import _treadle
+from ._bin_counts import bin_count
 from ._creation import asarray, asnumpy
 from ._functions import _own
 from ._sorting import searchsorted
@@ -84,12 +85,14 @@ def _outer_edges(a, limits):
     return first, last
 
 
-def _bin_edges(a, bins, limits):
+def _bin_edges(a, bins, limits, weighted=False):
     """The edges on the device, and whether they are at equal distances."""
     if isinstance(bins, str):
-        raise NotImplementedError(
-            f"histogram: rules for the number of bins as {bins!r} are not supported yet; give a number"
-        )
+        if weighted:
+            raise TypeError(
+                "Automated estimation of the number of bins is not supported for weighted data"
+            )
+        bins = bin_count(a, bins, limits, _outer_edges(a, limits))
     if isinstance(bins, ndarray) or np.ndim(bins) > 0:
         edges = _edges(bins)
         if edges.ndim != 1:
@@ -128,7 +131,7 @@ def _flat_sample(a, weights, function):
 def histogram_bin_edges(a, bins=10, range=None, weights=None):
     """The edges that ``histogram`` with the same arguments uses."""
     a, weights = _flat_sample(a, weights, "histogram_bin_edges")
-    return _bin_edges(a, bins, range)[0]
+    return _bin_edges(a, bins, range, weights is not None)[0]
 
 
 # ---- histograms ----
@@ -137,12 +140,13 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
 def histogram(a, bins=10, range=None, density=None, weights=None):
     """Counts of the elements of ``a`` in bins, and the edges of the bins.
 
-    ``bins`` is a number of bins of equal width in ``range`` (the extremes of ``a`` when None), or the ascending edges;
+    ``bins`` is a number of bins of equal width in ``range`` (the extremes of ``a`` when None), the name of a rule for
+    that number ("auto", "fd", "doane", "scott", "stone", "rice", "sturges", "sqrt"), or the ascending edges;
     the last bin is closed. ``weights`` are summed up instead of counted; ``density`` divides by the total and the
     widths. ValueError for edges that fall, or a range that is not finite.
     """
     a, weights = _flat_sample(a, weights, "histogram")
-    edges, uniform = _bin_edges(a, bins, range)
+    edges, uniform = _bin_edges(a, bins, range, weights is not None)
     counts = _counts(a, edges, uniform, weights)
     if density:
         widths = (edges[1:] - edges[:-1]).astype(np.float64)

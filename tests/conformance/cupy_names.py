@@ -56,6 +56,7 @@ def module(name, **contents):
     sys.modules[name] = made
     parent, _, last = name.rpartition(".")
     if parent:
+        assert not hasattr(treadle, last) or parent != "cupy", name
         setattr(sys.modules[parent], last, made)
     return made
 

@@ -94,6 +94,10 @@ def _pairs(mine, theirs):
             raise AssertionError("results are sequences of different lengths")
         for a, b in zip(mine, theirs):
             yield from _pairs(a, b)
+    elif isinstance(mine, treadle.poly1d) and isinstance(theirs, np.poly1d):
+        if mine.variable != theirs.variable:
+            raise AssertionError(f"variable {mine.variable!r}, NumPy's is {theirs.variable!r}")
+        yield mine.coeffs, theirs.coeffs
     else:
         yield mine, theirs
 
