@@ -36,11 +36,12 @@ void launch_scatter(const array::Selection& selection, const Operand& value,
 // Bool over selection.picked: is this the last index that names its element?
 Array last_of_each(const array::Selection& selection, IndexMode mode);
 
-// For a C-contiguous mask: how many elements hold in front of every piece, for the two functions
+// For a C-contiguous mask: how many elements hold in front of every piece, for the functions
 // below. Waits for the total.
 struct MaskScan {
   Array mask;
-  Array before;  // int64, one per piece
+  Array before;   // int64, one per piece, or one per 8 tiles
+  Array offsets;  // int32, one per tile: how many hold in front of it of its 8 tiles; or absent
   std::int64_t piece = 0, pieces = 0, total = 0;
 };
 MaskScan scan_mask(const Array& mask);

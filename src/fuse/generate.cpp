@@ -77,57 +77,57 @@ std::string linspace_text(DType dtype) {
 
 // ---- random numbers ----
 
-enum class Draw { uniform, normal, integers };
+enum class Draw { uniform, normal, integers, wide_integers };
+
+// Numbers of a block of the generator. Only 64-bit numbers take two words each.
+int per_block(Draw draw, DType dtype) {
+  if (draw == Draw::integers) return 4;
+  return draw == Draw::wide_integers || dtype == DType::float64 ? 2 : 4;
+}
 
 std::string random_text(Draw draw, DType dtype) {
   std::string type(fuse::cuda_name(dtype));
-  bool narrow = dtype == DType::float32 || is_half(dtype);
-  int per_block = draw != Draw::integers && narrow ? 4 : 2;
-  std::string real = narrow ? "float" : "double";
-  std::string body = "    const td_words r = td_philox(offset + i, 0, seed);\n    " +
-                     std::string(draw == Draw::integers ? "unsigned long long" : real) + " v[" +
-                     std::to_string(per_block) + "];\n";
-  for (int k = 0; k < per_block; ++k) {
-    std::string index = std::to_string(k);
-    std::string word =
-        narrow && draw != Draw::integers ? "r.w[" + index + "]" : "td_word64(r, " + index + ")";
-    body += "    v[" + index + "] = " +
-            (draw == Draw::integers ? "td_below(" + word + ", range)" : "td_unit(" + word + ")") +
-            ";\n";
-  }
-  if (draw == Draw::normal)
-    for (int k = 0; k < per_block; k += 2)
-      body += "    td_normal_pair(v[" + std::to_string(k) + "], v[" + std::to_string(k + 1) +
-              "], v[" + std::to_string(k) + "], v[" + std::to_string(k + 1) + "]);\n";
-  std::string value =
-      draw == Draw::integers ? "(" + type + ")(v[k] + low)" : "td_cast<" + type + ">(v[k])";
-  std::string count = std::to_string(per_block), single;
-  single = "      for (int k = 0; k < " + count + "; ++k)\n        if (i * " + count +
-           " + k < size) out[i * " + count + " + k] = " + value + ";\n";
-  if (draw != Draw::integers && !is_half(dtype)) {
-    // A whole block is one store of 16 bytes on a GPU: the array starts at a multiple of them.
-    std::string vector = type + count, list = "v[0], v[1]";
-    if (per_block == 4) list += ", v[2], v[3]";
-    body += "#ifndef __TREADLE__\n    if (i * " + count + " + " + count + " <= size) {\n      ((" +
-            vector + "*)out)[i] = make_" + vector + "(" + list + ");\n    } else\n#endif\n    {\n" +
-            single + "    }\n";
-  } else {
-    body += "    {\n" + single + "    }\n";
+  int count = per_block(draw, dtype);
+  std::string body = "    const td_words r = td_philox(block, 0, seed);\n";
+  auto each = [&](const std::string& function, const std::string& more) {
+    for (int k = 0; k < count; ++k)
+      body += cat("    v[", k, "] = ", function, "(",
+                  count == 4 ? cat("r.w[", k, "]") : cat("td_word64(r, ", k, ")"), more, ");\n");
+  };
+  std::string cast = "td_cast<" + type + ">(", from_low = "(" + type + ")(low + td_below";
+  switch (draw) {
+    case Draw::uniform:
+      each(cast + "td_unit", ")");
+      break;
+    case Draw::integers:
+      body += "    int k = 0;\n";
+      each(from_low, ", range, uneven, k++, block, seed)");
+      break;
+    case Draw::wide_integers:
+      each(from_low, ", range)");
+      break;
+    case Draw::normal:
+      body += count == 4 ? "    float a[4];\n    td_normal_pair(r.w[0], r.w[1], a[0], a[1]);\n"
+                           "    td_normal_pair(r.w[2], r.w[3], a[2], a[3]);\n"
+                         : "    double a[2];\n    td_normal_pair(td_unit(td_word64(r, 0)), "
+                           "td_unit(td_word64(r, 1)), a[0], a[1]);\n";
+      for (int k = 0; k < count; ++k) body += cat("    v[", k, "] = ", cast, "a[", k, "]);\n");
   }
   return headers_for(dtype, true) +
          "extern \"C\" __global__ void __launch_bounds__(256) td_random(" + type +
-         "* out, long long count, long long size, unsigned long long seed, unsigned long long "
-         "offset, "
-         "unsigned long long low, unsigned long long range) {\n" +
-         loop(body);
+         "* out, long long size, unsigned long long seed, unsigned long long offset, unsigned long "
+         "long low, unsigned long long range, unsigned uneven) {\n  td_fill_random<" +
+         type + ", " + std::to_string(count) +
+         ">(out, size, offset, [=](unsigned long long block, " + type + "* v) {\n" + body +
+         "  });\n}\n";
 }
 
 // Fills `out`; returns how many blocks of the generator were used.
 std::uint64_t draw_into(const Array& out, Draw draw, std::uint64_t seed, std::uint64_t offset,
                         std::uint64_t low, std::uint64_t range) {
   DType dtype = out.dtype();
-  bool four = draw != Draw::integers && (dtype == DType::float32 || is_half(dtype));
-  std::int64_t blocks = (out.size() + (four ? 3 : 1)) / (four ? 4 : 2);
+  int count = per_block(draw, dtype);
+  std::int64_t blocks = (out.size() + count - 1) / count;
   if (blocks == 0) return 0;
   Target target = target_of(out);
   std::string key = cat("random", static_cast<int>(draw), ' ', static_cast<int>(dtype));
@@ -135,12 +135,13 @@ std::uint64_t draw_into(const Array& out, Draw draw, std::uint64_t seed, std::ui
       fuse::kernel(target.device, key, [&] { return random_text(draw, dtype); }, "td_random");
   fuse::Arguments arguments;
   arguments.add(target.address);
-  arguments.add(blocks);
   arguments.add(out.size());
   arguments.add(seed);
   arguments.add(offset);
   arguments.add(low);
   arguments.add(range);
+  bool divides = draw == Draw::integers;
+  arguments.add(static_cast<std::uint32_t>(divides ? (std::uint64_t{1} << 32) % range : 0));
   fuse::launch(target.device, target.stream, loaded, blocks_for(target.device, blocks), arguments);
   return static_cast<std::uint64_t>(blocks);
 }
@@ -227,7 +228,9 @@ Array Generator::integers(std::int64_t low, std::int64_t high, const Shape& shap
     throw ValueError(cat("Generator.integers: high is out of bounds for ", info(dtype).numpy));
   Array out = empty(shape, dtype);
   auto range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
-  offset_ += draw_into(out, Draw::integers, seed_, offset_, static_cast<std::uint64_t>(low), range);
+  bool narrow = range > 0 && range <= std::uint64_t{1} << 32;
+  offset_ += draw_into(out, narrow ? Draw::integers : Draw::wide_integers, seed_, offset_,
+                       static_cast<std::uint64_t>(low), range);
   if (out.size() > 0) array::view_of(out).storage->know_range({dtype, low, high - 1, false});
   return out;
 }

@@ -162,11 +162,11 @@ const LoadedKernel& load_kernel(driver::DeviceState& device, const std::string& 
 }
 
 void launch(driver::DeviceState& device, CUstream stream, const LoadedKernel& kernel,
-            std::int64_t blocks, Arguments& arguments) {
+            std::int64_t blocks, Arguments& arguments, unsigned threads) {
   launches.fetch_add(1, std::memory_order_relaxed);
   auto grid = static_cast<unsigned>(std::clamp<std::int64_t>(blocks, 1, 0x3fffff));
   device.launches().note(kernel.name, "");
-  TD_CALL(device, cuLaunchKernel, kernel.function, grid, 1, 1, kBlock, 1, 1, 0, stream,
+  TD_CALL(device, cuLaunchKernel, kernel.function, grid, 1, 1, threads, 1, 1, 0, stream,
           arguments.data(), nullptr);
 }
 

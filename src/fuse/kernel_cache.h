@@ -65,9 +65,9 @@ class Arguments {
 // Threads of every block of a generated kernel.
 inline constexpr unsigned kBlock = 256;
 
-// Launches `blocks` blocks (at least 1) of kBlock threads.
+// Launches `blocks` blocks (at least 1).
 void launch(driver::DeviceState& device, CUstream stream, const LoadedKernel& kernel,
-            std::int64_t blocks, Arguments& arguments);
+            std::int64_t blocks, Arguments& arguments, unsigned threads = kBlock);
 // Generated kernels launched by this process so far; tests count with it.
 int launch_count();
 // Blocks of kBlock threads that the device holds at once.

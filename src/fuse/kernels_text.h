@@ -11,8 +11,8 @@ extern const char kText_philox[];         // random numbers
 extern const char kText_user[];           // what user kernels may use
 extern const char kText_scan[];           // running sums
 extern const char kText_sort[];           // keys and radix sort
+extern const char kText_sort_long[];      // the same for rows longer than a block
 extern const char kText_sort_serial[];    // the same by few threads
-extern const char kText_sort_warp[];      // rows of a few elements, one a warp
 extern const char kText_correlate[];      // sliding products
 extern const char kText_search[];         // binary search, moving elements by place
 extern const char kText_distributions[];  // random numbers of other distributions

@@ -5,65 +5,44 @@
 #include "fuse/axis_rows.h"
 #include "fuse/kernel_cache.h"
 #include "fuse/kernels_text.h"
-#include "fuse/launch_sort_warp.h"
 #include "fuse/program.h"
+#include "fuse/sort_rows.h"
 #include "treadle/error.h"
 #include "treadle/sorting.h"
 
 namespace td {
+
+std::string fuse::sort_headers(DType dtype) {
+  bool half = is_half(dtype), complex = info(dtype).kind == 'c';
+  return device_headers(half, complex, false, false) + kText_sort + "typedef " +
+         std::string(cuda_name(dtype)) + " T;\n";
+}
+
 namespace {
 
 using base::cat;
+using fuse::SortRows;
 
 constexpr std::int64_t kShortRow = 128;                   // up to here, counting is the least work
 constexpr std::int64_t kMostRow = std::int64_t{1} << 32;  // places within a row have 32 bits
 
-int items_of(DType dtype) { return itemsize(dtype) <= 4 ? 16 : 8; }
-// Passes over a key's bytes; a bool has one bit.
-int passes_of(DType dtype) { return static_cast<int>(itemsize(dtype)); }
-
-std::string headers(DType dtype) {
-  bool half = is_half(dtype), complex = info(dtype).kind == 'c';
-  return fuse::device_headers(half, complex, false, false) + fuse::kText_sort + "typedef " +
-         std::string(fuse::cuda_name(dtype)) + " T;\n";
-}
-
 constexpr const char* kGlobal = "extern \"C\" __global__ void __launch_bounds__(256) ";
 
 std::string short_text(DType dtype) {
-  return headers(dtype) + kGlobal +
+  return fuse::sort_headers(dtype) + kGlobal +
          "td_short(const T* in, T* out, long long* places, int length, long long rows, int span, "
          "unsigned flip) { td_sort_short<T>(in, out, places, length, rows, span, flip); }\n";
 }
 std::string block_text(DType dtype, int items, bool places) {
-  return headers(dtype) + kGlobal +
+  return fuse::sort_headers(dtype) + kGlobal +
          "td_block(const T* in, T* out, long long* places, int length, long long rows, int passes, "
          "unsigned flip) { td_sort_block<T, " +
          std::to_string(items) + ", " + (places ? "true" : "false") +
          ">(in, out, places, length, rows, passes, flip); }\n";
 }
-std::string count_text(DType dtype) {
-  return headers(dtype) + kGlobal +
-         "td_count(const T* in, unsigned* counts, long long length, long long rows, long long "
-         "chunk, int chunks, int shift, unsigned flip) { td_count_digits<T>(in, counts, length, "
-         "rows, chunk, chunks, shift, flip); }\n";
-}
-std::string place_text() {
-  return headers(DType::int32) + kGlobal +
-         "td_place(unsigned* counts, long long rows, int chunks) { td_place_digits(counts, rows, "
-         "chunks); }\n";
-}
-std::string move_text(DType dtype, bool places, const char* to) {
-  return headers(dtype) + kGlobal + "td_move(const T* in, T* out, const unsigned* from, " + to +
-         "* to, const unsigned* starts, long long length, long long rows, long long chunk, int "
-         "chunks, int shift, unsigned flip) { td_move_digits<T, unsigned, " +
-         to + ", " + std::to_string(items_of(dtype)) + ", " + (places ? "true" : "false") +
-         ">(in, out, from, to, starts, length, rows, chunk, chunks, shift, flip); }\n";
-}
-
 // Kernels of sort_serial.cuh. I is 64 bits wide where a place or counter needs it.
 std::string serial_text(DType dtype, const std::string& kernel, bool wide) {
-  std::string text = headers(dtype) + fuse::kText_sort_serial + "typedef " +
+  std::string text = fuse::sort_headers(dtype) + fuse::kText_sort_serial + "typedef " +
                      (wide ? "long long" : "int") + " I;\n" + kGlobal;
   if (kernel == "td_count")
     return text +
@@ -75,8 +54,9 @@ std::string serial_text(DType dtype, const std::string& kernel, bool wide) {
          "}\n";
 }
 std::string serial_move_text(DType dtype, bool places, const char* to, bool wide) {
-  return headers(dtype) + fuse::kText_sort_serial + "typedef " + (wide ? "long long" : "int") +
-         " I;\n" + kGlobal + "td_move(const T* in, T* out, const unsigned* from, " + to +
+  return fuse::sort_headers(dtype) + fuse::kText_sort_serial + "typedef " +
+         (wide ? "long long" : "int") + " I;\n" + kGlobal +
+         "td_move(const T* in, T* out, const unsigned* from, " + to +
          "* to, unsigned* places, I length, I rows, I chunk, I chunks, int shift, unsigned flip) { "
          "td_serial_move<T, " +
          to + ", I, " + (places ? "true" : "false") +
@@ -86,14 +66,7 @@ std::string serial_move_text(DType dtype, bool places, const char* to, bool wide
 constexpr std::int64_t kSerialThreads = 1024;
 constexpr std::int64_t kSerialChunk = 2048;  // elements worth 256 counters
 
-struct Rows {
-  Array in;  // packed, rows one after the other
-  std::int64_t length, rows;
-  unsigned flip;
-  bool places;  // the result is argsort's
-};
-
-void launch_short(const Rows& job, CUdeviceptr source, const Array& out) {
+void launch_short(const SortRows& job, CUdeviceptr source, const Array& out) {
   auto [device, stream] = fuse::launch_target(out);
   int span = 1;
   while (span < job.length) span *= 2;
@@ -117,7 +90,7 @@ void launch_short(const Rows& job, CUdeviceptr source, const Array& out) {
 }
 
 // Elements a thread for a row that fits into a block; 0 for longer rows.
-int block_items(const Rows& job) {
+int block_items(const SortRows& job) {
   std::size_t bytes = itemsize(job.in.dtype());
   int most = bytes <= 4 ? 16 : bytes == 8 ? 8 : 4;  // 16 KiB of elements
   for (int items = 1; items <= most; items *= items == 1 ? 4 : 2)
@@ -125,7 +98,7 @@ int block_items(const Rows& job) {
   return 0;
 }
 
-void launch_block(const Rows& job, int items, CUdeviceptr source, const Array& out) {
+void launch_block(const SortRows& job, int items, CUdeviceptr source, const Array& out) {
   auto [device, stream] = fuse::launch_target(out);
   DType dtype = job.in.dtype();
   const auto& loaded = fuse::kernel(
@@ -138,36 +111,33 @@ void launch_block(const Rows& job, int items, CUdeviceptr source, const Array& o
   arguments.add(job.places ? target : CUdeviceptr{0});
   arguments.add(static_cast<std::int32_t>(job.length));
   arguments.add(job.rows);
-  arguments.add(passes_of(dtype));
+  arguments.add(fuse::sort_passes(dtype));
   arguments.add(job.flip);
   fuse::launch(device, stream, loaded, std::min(job.rows, 32 * fuse::resident_blocks(device)),
                arguments);
 }
 
-// One pass after the other between buffers; the last pass writes the result.
-class RadixSort {
+// For a device that holds few threads: one pass after the other between buffers; the last pass
+// writes the result.
+class SerialSort {
  public:
-  RadixSort(const Rows& job, CUdeviceptr source, const Array& out)
+  SerialSort(const SortRows& job, CUdeviceptr source, const Array& out)
       : job_(job),
         dtype_(job.in.dtype()),
         source_(source),
         out_(out),
         target_(fuse::launch_target(out)) {
-    serial_ = fuse::holds_few_threads(target_.device);
-    std::int64_t tile = serial_ ? 1 : 256 * items_of(dtype_);
-    std::int64_t slots = serial_ ? kSerialThreads : fuse::resident_blocks(target_.device);
-    std::int64_t wanted = std::max<std::int64_t>(1, slots / job.rows);
-    std::int64_t least = serial_ ? kSerialChunk : tile;
-    std::int64_t count = std::min(wanted, (job.length + least - 1) / least);
-    chunk_ = ((job.length + count - 1) / count + tile - 1) / tile * tile;
+    std::int64_t wanted = std::max<std::int64_t>(1, kSerialThreads / job.rows);
+    std::int64_t count = std::min(wanted, (job.length + kSerialChunk - 1) / kSerialChunk);
+    chunk_ = (job.length + count - 1) / count;
     chunks_ = (job.length + chunk_ - 1) / chunk_;
     counts_ = fuse::empty_beside(out, {job.rows * chunks_ * 256}, DType::uint32);
-    blocks_ = serial_ ? (job.rows * chunks_ + 255) / 256 : job.rows * chunks_;
+    blocks_ = (job.rows * chunks_ + 255) / 256;
     wide_ = std::max(job.rows * job.length, counts_.size()) >= std::int64_t{1} << 30;
   }
 
   void run() {
-    int passes = passes_of(dtype_);
+    int passes = fuse::sort_passes(dtype_);
     Shape shape{job_.rows * job_.length};
     Array values[2], places[2];
     for (int k = 0; k < 2; ++k) {
@@ -203,11 +173,8 @@ class RadixSort {
     launch("td_count", "", blocks_, counting);
 
     placing.add(counts);
-    if (serial_)
-      placing.index(job_.rows, wide_);
-    else
-      placing.add(job_.rows);
-    chunks_argument(placing);
+    placing.index(job_.rows, wide_);
+    placing.index(chunks_, wide_);
     launch("td_place", "", job_.rows, placing);
 
     moving.add(in);
@@ -224,45 +191,30 @@ class RadixSort {
     std::string_view kind(name);
     DType dtype = kind == "td_place" ? DType::int32 : dtype_;
     std::string key = cat("sort ", name, ' ', static_cast<int>(dtype), ' ', job_.places ? to : "",
-                          serial_ ? (wide_ ? " serial wide" : " serial") : "");
+                          wide_ ? " serial wide" : " serial");
     auto print = [&] {
-      if (kind == "td_move")
-        return serial_ ? serial_move_text(dtype, job_.places, to, wide_)
-                       : move_text(dtype, job_.places, to);
-      if (serial_) return serial_text(dtype, name, wide_);
-      return kind == "td_count" ? count_text(dtype) : place_text();
+      return kind == "td_move" ? serial_move_text(dtype, job_.places, to, wide_)
+                               : serial_text(dtype, name, wide_);
     };
     fuse::launch(target_.device, target_.stream, fuse::kernel(target_.device, key, print, name),
                  blocks, arguments);
   }
 
-  void chunks_argument(fuse::Arguments& arguments) const {
-    if (serial_)
-      arguments.index(chunks_, wide_);
-    else
-      arguments.add(static_cast<std::int32_t>(chunks_));
-  }
-
   void shape_arguments(fuse::Arguments& arguments, int shift) const {
-    for (std::int64_t value : {job_.length, job_.rows, chunk_}) {
-      if (serial_)
-        arguments.index(value, wide_);
-      else
-        arguments.add(value);
-    }
-    chunks_argument(arguments);
+    for (std::int64_t value : {job_.length, job_.rows, chunk_, chunks_})
+      arguments.index(value, wide_);
     arguments.add(shift);
     arguments.add(job_.flip);
   }
 
-  const Rows& job_;
+  const SortRows& job_;
   DType dtype_;
   CUdeviceptr source_;
   const Array& out_;
   fuse::LaunchTarget target_;
   Array counts_;
   std::int64_t chunk_, chunks_, blocks_;
-  bool serial_, wide_;
+  bool wide_;
 };
 
 // Sorts along the last axis of a packed array; the result is packed.
@@ -272,18 +224,18 @@ Array sort_rows(const Array& x, bool descending, bool places) {
   std::int64_t length = x.shape().back();
   if (length >= kMostRow)
     throw ValueError(cat("sort: an axis of ", length, " elements is too long; at most 2^32 - 1"));
-  Rows job{x, length, x.size() / length, descending ? ~0u : 0u, places};
+  SortRows job{x, length, x.size() / length, descending ? ~0u : 0u, places};
   CUdeviceptr source = x.data();
   bool few = fuse::holds_few_threads(*array::view_of(out).storage->device());
   int items = few ? 0 : block_items(job);
-  if (few && fuse::sorts_in_a_warp(x.dtype(), length, places))
-    fuse::launch_sort_warp(source, out, x.dtype(), length, descending, places);
-  else if (length <= kShortRow)
+  if (length <= kShortRow)
     launch_short(job, source, out);
   else if (items > 0)
     launch_block(job, items, source, out);
+  else if (few)
+    SerialSort(job, source, out).run();
   else
-    RadixSort(job, source, out).run();
+    fuse::sort_long_rows(job, source, out);
   return out;
 }
 

@@ -8,9 +8,7 @@
 
 #include "base/text.h"
 #include "fuse/describe.h"
-#include "fuse/out_of_memory.h"
 #include "fuse/program.h"
-#include "treadle/error.h"
 
 namespace td::fuse {
 namespace {
@@ -38,26 +36,18 @@ class Planner {
   Planner(driver::DeviceState& device, std::vector<std::shared_ptr<Node>>& nodes)
       : device_(device), nodes_(nodes), facts_(nodes.size()) {}
 
-  // False when memory did not suffice for some of it; what it sufficed for has been launched.
-  bool run(CUstream stream) {
-    bool complete = true;
+  void run(CUstream stream) {
     plan();
     const bool log = logging();
     for (Group& group : groups_) {
       Program program = build(group, true);
       if (log) log_kernel(described(program, group));
-      try {
-        if (program.reduces)
-          launch_reduce(device_, stream, program);
-        else
-          launch_map(device_, stream, program);
-      } catch (const OutOfMemory&) {
-        complete = false;
-        launch_what_fits(device_, stream, program);
-      }
+      if (program.reduces)
+        launch_reduce(device_, stream, program);
+      else
+        launch_map(device_, stream, program);
       for (int i : group.nodes) nodes_[i]->launched = true;
     }
-    return complete;
   }
 
   // What `run` would launch. The nodes stay as they are.
@@ -428,10 +418,10 @@ class Planner {
 
 }  // namespace
 
-bool launch_nodes(driver::DeviceState& device, CUstream stream,
+void launch_nodes(driver::DeviceState& device, CUstream stream,
                   std::vector<std::shared_ptr<Node>>& nodes) {
   device.make_current();
-  return Planner(device, nodes).run(stream);
+  Planner(device, nodes).run(stream);
 }
 
 std::vector<PlannedKernel> explain_nodes(driver::DeviceState& device,

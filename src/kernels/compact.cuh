@@ -1,6 +1,7 @@
-// Compaction of what a mask keeps, in order and without atomics: each warp walks a piece of the
-// mask, 32 elements a step. A first kernel counts the elements that hold in every piece, a second
-// adds up the counts in front of each piece, a third knows where each element goes.
+// Compaction of what a mask keeps, in order and without atomics. A first kernel counts the elements
+// that hold in every piece of the mask, a second adds up the counts in front of each piece, a third
+// knows where each element goes. Few threads walk pieces by warps, 32 elements a step; with many
+// threads a block takes a tile of 4096 elements, and lists those that hold in shared memory.
 
 #define TD_LANES_BELOW ((1u << (threadIdx.x & 31)) - 1u)
 
@@ -92,5 +93,114 @@ TD_FN void td_each_held(const bool* mask, long long n, long long piece, long lon
       for (int u = 0; u < TD_WIDTH(8); ++u)
         if (held[u]) store(from + u * 32 + lane, place[u], value[u]);
     }
+  }
+}
+
+// ---- tiles ----
+
+enum {
+  TD_MASK_TILE = 4096,
+  TD_MASK_TILES = 8
+};  // elements in a tile, tiles that are counted together
+
+struct td_mask_words {
+  unsigned w[4];
+};
+// 16 elements of the mask from `at` on; those at n and behind do not hold.
+TD_FN td_mask_words td_load_mask(const bool* mask, long long at, long long n) {
+  td_mask_words m;
+  if (((unsigned long long)mask & 15ull) == 0 && at + 16 <= n) {
+    const td_vec<unsigned, 4> v = *reinterpret_cast<const td_vec<unsigned, 4>*>(mask + at);
+#pragma unroll
+    for (int k = 0; k < 4; ++k) m.w[k] = v.at[k];
+    return m;
+  }
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    m.w[k] = 0;
+#pragma unroll
+    for (int j = 0; j < 4; ++j)
+      if (at + 4 * k + j < n && mask[at + 4 * k + j]) m.w[k] |= 1u << (8 * j);
+  }
+  return m;
+}
+TD_FN int td_count_mask(const td_mask_words& m) {
+  return __popc(m.w[0]) + __popc(m.w[1]) + __popc(m.w[2]) + __popc(m.w[3]);
+}
+
+// Block b counts tiles 8 b to 8 b + 7: counts[b], and offsets[tile] among them.
+TD_FN void td_count_tiles(const bool* mask, long long n, long long tiles, int* offsets,
+                          long long* counts) {
+  __shared__ int warps[8][8];  // [tile][warp]
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  const long long first = (long long)blockIdx.x * TD_MASK_TILES;
+  int held[TD_MASK_TILES];
+#pragma unroll
+  for (int t = 0; t < TD_MASK_TILES; ++t)
+    held[t] = td_count_mask(td_load_mask(mask, (first + t) * TD_MASK_TILE + threadIdx.x * 16, n));
+#pragma unroll
+  for (int t = 0; t < TD_MASK_TILES; ++t) {
+#pragma unroll
+    for (int s = 16; s > 0; s >>= 1) held[t] += __shfl_xor_sync(~0u, held[t], s);
+    if (lane == t) warps[t][warp] = held[t];
+  }
+  __syncthreads();
+  if (warp > 0) return;
+  int own = 0;
+  if (lane < TD_MASK_TILES)
+    for (int w = 0; w < 8; ++w) own += warps[lane][w];
+  int sum = own;
+#pragma unroll
+  for (int d = 1; d < 8; d <<= 1) {
+    const int earlier = __shfl_up_sync(~0u, sum, d);
+    sum += lane >= d ? earlier : 0;
+  }
+  if (lane < TD_MASK_TILES && first + lane < tiles) offsets[first + lane] = sum - own;
+  if (lane == TD_MASK_TILES - 1) counts[blockIdx.x] = sum;
+}
+
+// As td_each_held, after td_count_tiles and td_add_counts.
+template <class Value, class Load, class Store>
+TD_FN void td_each_listed(const bool* mask, long long n, long long tiles, const int* offsets,
+                          const long long* counts, Load load, Store store) {
+  __shared__ unsigned short list[TD_MASK_TILE];
+  __shared__ int warps[8];
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  for (long long tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    const long long first = tile * TD_MASK_TILE;
+    const long long rank = counts[tile / TD_MASK_TILES] + offsets[tile];
+    const td_mask_words m = td_load_mask(mask, first + threadIdx.x * 16, n);
+    const int own = td_count_mask(m);
+    int at = own;
+#pragma unroll
+    for (int d = 1; d < 32; d <<= 1) {
+      const int earlier = __shfl_up_sync(~0u, at, d);
+      at += lane >= d ? earlier : 0;
+    }
+    if (lane == 31) warps[warp] = at;
+    __syncthreads();
+    at -= own;
+    int count = 0;
+#pragma unroll
+    for (int w = 0; w < 8; ++w) {
+      at += w < warp ? warps[w] : 0;
+      count += warps[w];
+    }
+#pragma unroll
+    for (int j = 0; j < 16; ++j)
+      if (m.w[j / 4] >> (8 * (j % 4)) & 1u) list[at++] = (unsigned short)(threadIdx.x * 16 + j);
+    __syncthreads();
+    for (int from = threadIdx.x; from < count; from += 256 * 8) {
+      Value value[8];
+#pragma unroll
+      for (int u = 0; u < 8; ++u)
+        if (from + u * 256 < count)
+          value[u] = load(first + list[from + u * 256], rank + from + u * 256);
+#pragma unroll
+      for (int u = 0; u < 8; ++u)
+        if (from + u * 256 < count)
+          store(first + list[from + u * 256], rank + from + u * 256, value[u]);
+    }
+    __syncthreads();
   }
 }

@@ -89,12 +89,24 @@ TD_FN void td_count_global(long long n, long long chunk, Out* out, Bin bin, Weig
   td_count_run<TD_WIDTH(4)>(first, end, out, bin, weight);
 }
 
+template <bool wide>
+struct td_bin_real {
+  typedef float type;
+};
+template <>
+struct td_bin_real<true> {
+  typedef double type;
+};
+
 // The bin of x between edges at equal distances, exactly as a search would find it: the quotient
 // is right except near an edge, and there the edges themselves decide. C is the type in which x and
 // edges compare.
+//
+// float finds the place of numbers of 32 bits or fewer: a GPU converts to double slowly.
 template <class C>
 struct td_even_bins {
-  double low, scale, unsure;
+  typedef typename td_bin_real<td_traits<C>::bits == 64>::type Real;
+  Real low, scale, unsure;
   C first, last;
   int bins;
 };
@@ -103,25 +115,27 @@ TD_FN td_even_bins<C> td_make_even_bins(const E* edges, int bins) {
   td_even_bins<C> b;
   b.first = td_cast<C>(edges[0]);
   b.last = td_cast<C>(edges[bins]);
-  b.low = td_cast<double>(edges[0]);
-  const double high = td_cast<double>(edges[bins]);
-  b.scale = bins / (high - b.low);
-  const double reach = fmax(fabs(b.low), fabs(high));
+  typedef typename td_even_bins<C>::Real Real;
+  const double low = td_cast<double>(edges[0]), high = td_cast<double>(edges[bins]);
+  const double scale = bins / (high - low), reach = fmax(fabs(low), fabs(high));
+  b.low = (Real)low;
+  b.scale = (Real)scale;
   const double digit = td_traits<C>::bits == 64   ? 2.3e-16
                        : td_traits<C>::bits == 32 ? 1.2e-7
                                                   : 1e-3;
   // NaN, where low == high would be, makes every element unsure.
-  b.unsure = 8 * digit * (reach * fabs(b.scale) + bins);
+  b.unsure = (Real)(8 * digit * (reach * fabs(scale) + bins));
   b.bins = bins;
   return b;
 }
 template <class C, class E>
 TD_FN long long td_even_bin(const td_even_bins<C>& b, const E* edges, C x) {
   if (!(x >= b.first && x <= b.last)) return -1;
-  const double place = (td_cast<double>(x) - b.low) * b.scale;
+  typedef typename td_even_bins<C>::Real Real;
+  const Real place = (td_cast<Real>(x) - b.low) * b.scale;
   int k = (int)place;
   k = k < 0 ? 0 : k >= b.bins ? b.bins - 1 : k;
-  const double rest = place - k;
+  const Real rest = place - (Real)k;
   if (!(rest > b.unsure && rest < 1 - b.unsure)) {
     while (k > 0 && x < td_cast<C>(edges[k])) --k;
     while (k < b.bins - 1 && x >= td_cast<C>(edges[k + 1])) ++k;

@@ -145,12 +145,14 @@ TD_FN unsigned td_peers(unsigned digit, bool valid) {
   return __match_any_sync(0xffffffffu, valid ? digit : 256u);
 #else
   unsigned peers = __ballot_sync(0xffffffffu, valid);
+  // Four instructions a bit; from C++ a compiler makes seven.
 #pragma unroll
-  for (int b = 0; b < 8; ++b) {
-    const bool bit = digit >> b & 1u;
-    const unsigned set = __ballot_sync(0xffffffffu, bit);
-    peers &= bit ? set : ~set;
-  }
+  for (int b = 0; b < 8; ++b)
+    asm volatile(
+        "{ .reg .pred p; .reg .b32 v; and.b32 v, %1, %2; setp.ne.u32 p, v, 0; "
+        "vote.sync.ballot.b32 v, p, 0xffffffff; @!p not.b32 v, v; and.b32 %0, %0, v; }"
+        : "+r"(peers)
+        : "r"(digit), "r"(1u << b));
   return peers;
 #endif
 }
@@ -253,103 +255,6 @@ TD_FN void td_sort_block(const T* in, T* out, long long* places, int length, lon
           }
         }
       }
-    }
-  }
-}
-
-// ---- longer rows: per pass, digits are counted by chunk, the counts become places, elements move.
-// Chunk c of a row is [c * chunk, (c + 1) * chunk); counts are [row][chunk][digit]. ----
-
-template <class T>
-TD_FN void td_count_digits(const T* in, unsigned* counts, long long length, long long rows,
-                           long long chunk, int chunks, int shift, unsigned flip) {
-  __shared__ unsigned shared[256];
-  for (long long g = blockIdx.x; g < rows * chunks; g += gridDim.x) {
-    const long long row = g / chunks, first = (g - row * chunks) * chunk;
-    const int count = (int)(first + chunk < length ? chunk : length - first);
-    const T* p = in + row * length + first;
-    shared[threadIdx.x] = 0;
-    __syncthreads();
-#pragma unroll 4
-    for (int k = threadIdx.x; k < count; k += 256)
-      atomicAdd(&shared[td_digit(td_key(p[k]), shift, flip)], 1u);
-    __syncthreads();
-    counts[g * 256 + threadIdx.x] = shared[threadIdx.x];
-    __syncthreads();
-  }
-}
-
-// Counts become the places (within the row) where each chunk's elements of a digit start.
-TD_FN void td_place_digits(unsigned* counts, long long rows, int chunks) {
-  __shared__ unsigned warps[8];
-  for (long long row = blockIdx.x; row < rows; row += gridDim.x) {
-    unsigned* p = counts + row * chunks * 256 + threadIdx.x;
-    unsigned total = 0;
-#pragma unroll 8
-    for (int c = 0; c < chunks; ++c) total += p[c * 256];
-    unsigned place = td_digit_starts(total, warps);
-#pragma unroll 8
-    for (int c = 0; c < chunks; ++c) {
-      const unsigned count = p[c * 256];
-      p[c * 256] = place;
-      place += count;
-    }
-    __syncthreads();
-  }
-}
-
-// Moves a chunk's elements to their places, tile by tile. PLACES: what is sorted along, `from` the
-// places of the last pass (null: the elements' own) and `to` those of this pass.
-template <class T, class FROM, class TO, int ITEMS, bool PLACES>
-TD_FN void td_move_digits(const T* in, T* out, const FROM* from, TO* to, const unsigned* starts,
-                          long long length, long long rows, long long chunk, int chunks, int shift,
-                          unsigned flip) {
-  __shared__ unsigned next[256];      // where the next element of a digit goes
-  __shared__ unsigned ahead[8][256];  // counts by warp, then where the warp's elements start
-  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-  for (long long g = blockIdx.x; g < rows * chunks; g += gridDim.x) {
-    const long long row = g / chunks, first = (g - row * chunks) * chunk;
-    const int count = (int)(first + chunk < length ? chunk : length - first);
-    const T* p = in + row * length + first;
-    next[threadIdx.x] = starts[g * 256 + threadIdx.x];
-    for (int tile = 0; tile < count; tile += 256 * ITEMS) {
-#pragma unroll
-      for (int w = 0; w < 8; ++w) ahead[w][threadIdx.x] = 0;
-      __syncthreads();
-      T x[ITEMS];
-      unsigned rank[ITEMS];
-      const int mine = tile + warp * 32 * ITEMS + lane;
-#pragma unroll
-      for (int i = 0; i < ITEMS; ++i) {
-        const int k = mine + i * 32;
-        x[i] = td_cast<T>(0);
-        if (k < count) x[i] = p[k];
-      }
-      td_rank_digits<T, ITEMS>(x, rank, mine, count, ahead[warp], shift, flip);
-      __syncthreads();
-      {
-        unsigned place = next[threadIdx.x];
-#pragma unroll
-        for (int w = 0; w < 8; ++w) {
-          const unsigned n = ahead[w][threadIdx.x];
-          ahead[w][threadIdx.x] = place;
-          place += n;
-        }
-        next[threadIdx.x] = place;
-      }
-      __syncthreads();
-#pragma unroll
-      for (int i = 0; i < ITEMS; ++i) {
-        const int k = mine + i * 32;
-        if (k < count) {
-          const long long place =
-              row * length + ahead[warp][td_digit(td_key(x[i]), shift, flip)] + rank[i];
-          if (out) out[place] = x[i];
-          if constexpr (PLACES)
-            to[place] = from ? (TO)from[row * length + first + k] : (TO)(first + k);
-        }
-      }
-      __syncthreads();
     }
   }
 }

@@ -1,5 +1,6 @@
 """Arguments of launches: their types, and what is not a device array yet."""
 
+import enum
 import warnings
 
 import numpy as np
@@ -7,7 +8,6 @@ import numpy as np
 from .. import _treadle
 from . import types as ty
 from .errors import TypingError
-from .special_values import argument, pack_word
 from .values import type_of_number
 
 
@@ -37,9 +37,8 @@ def typeof(value):
         return value.type
     if isinstance(value, np.void) and value.dtype.names:
         return ty.Record(value.dtype)
-    special = argument(value)
-    if special is not None:
-        return special[0]
+    if isinstance(value, enum.Enum):
+        return typeof(value.value)
     if isinstance(value, np.ndarray):
         layout = "C" if value.flags.c_contiguous else "F" if value.flags.f_contiguous else "A"
         return ty.Array(ty.from_dtype(value.dtype), value.ndim, layout, not value.flags.writeable)
@@ -80,9 +79,8 @@ class Adapted:
         if isinstance(value, tuple):
             items = [self.adapt(v) for v in value]
             return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-        special = argument(value)
-        if special is not None:
-            return pack_word(*special)
+        if isinstance(value, enum.Enum):
+            return value.value
         if isinstance(value, int):
             return int(value)
         if isinstance(value, float):

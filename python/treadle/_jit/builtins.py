@@ -16,7 +16,6 @@ from . import (
     libdevice,
     math_calls,
     operators,
-    special_values,
     stubs,
     vector_types,
 )
@@ -77,8 +76,6 @@ def cast(c, type_, args, kwargs, node):
     no_keywords(c, str(type_), kwargs, node)
     if len(args) != 1:
         raise c.error(f"{type_}(…) takes one number", node)
-    if isinstance(args[0].type, ty.Time) and type_ == ty.int64:
-        return Value(type_, args[0].code)
     if not isinstance(args[0].type, ty.Scalar):
         raise c.error(f"{type_}(…) does not take {args[0].type}", node)
     return c.convert(args[0], type_)
@@ -112,8 +109,6 @@ def _len(c, args, kwargs, node):
         return arrays.length(c.keep(x), 0)
     if x.is_const and isinstance(x.const, str):
         return number(len(x.const))
-    if isinstance(x.type, ty.CharSequence):
-        return special_values.length(c, c.keep(x))
     raise c.error(f"a value of type {x.type} has no len()", node)
 
 

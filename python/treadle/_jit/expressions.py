@@ -1,12 +1,13 @@
 """Expressions: names, constants, operators, comparisons, subscripts, attributes, calls."""
 
 import ast
+import enum
 import types as pytypes
 
 import numpy as np
 
 from .. import _treadle
-from . import arrays, operators, records, special_values, stubs, vector_types
+from . import arrays, operators, stubs, vector_types
 from . import types as ty
 from .debugging import checked_count, checked_item
 from .errors import suggestion
@@ -70,7 +71,7 @@ class Expressions:
             return Value(ty.none, "", None)
         type_ = type_of_number(value)
         if type_ is None:
-            if isinstance(value, (str, bytes)):
+            if isinstance(value, str):
                 return Value(ty.Opaque(f"Literal[str]({value})"), "", value)
             raise self.error(f"{value!r} cannot be used in kernels", node)
         return number(value, type_)
@@ -79,7 +80,7 @@ class Expressions:
         """The value of a global or a closure variable, frozen now."""
         if found is None:
             return Value(ty.none, "", None)
-        type_ = None if isinstance(found, np.void) else type_of_number(found)
+        type_ = type_of_number(found)
         if type_ is not None:
             return number(found, type_)
         if isinstance(found, tuple):
@@ -87,9 +88,6 @@ class Expressions:
             return self.make_tuple(items, type(found) if hasattr(found, "_fields") else None)
         if isinstance(found, np.ndarray):
             return arrays.constant_array(self, found, name)
-        special = special_values.constant(self, found)
-        if special is not None:
-            return special
         if isinstance(found, np.void):
             return arrays.constant_record(self, found, name)
         if isinstance(found, stubs.Special):
@@ -285,9 +283,6 @@ class Expressions:
         """The value as another type that it fits in, or that a store casts to."""
         if value.type == type_:
             return value
-        special = special_values.stored(self, value, type_, None)
-        if special is not None:
-            return special
         if isinstance(type_, ty.Scalar) and isinstance(value.type, ty.Scalar):
             if value.type.is_complex and not type_.is_complex and not type_.is_boolean:
                 raise self.error(
@@ -346,7 +341,7 @@ class Expressions:
         if type_.is_array:
             return arrays.load(self, base, index, node)
         if isinstance(type_, ty.Record):
-            return records.load_field(self, base, self.field_name(index, node), node)
+            return arrays.load_field(self, base, self.field_name(index, node), node)
         if base.is_const and type_.cpp is None:
             if all(isinstance(i, Value) and i.is_const for i in index):
                 key = tuple(i.const for i in index)
@@ -403,7 +398,7 @@ class Expressions:
         if base.type.is_array:
             arrays.store(self, base, index, value, node)
         elif isinstance(base.type, ty.Record):
-            records.store_field(self, base, self.field_name(index, node), value, node)
+            arrays.store_field(self, base, self.field_name(index, node), value, node)
         elif base.type.is_tuple:
             raise self.error(
                 "a tuple's items cannot be assigned",
@@ -422,11 +417,9 @@ class Expressions:
         if type_.is_array:
             return arrays.attribute(self, base, name, node)
         if isinstance(type_, ty.Record):
-            return records.load_field(self, base, name, node)
+            return arrays.load_field(self, base, name, node)
         if type_.is_tuple and type_.cls is not None and name in type_.cls._fields:
             return self.tuple_item(base, type_.cls._fields.index(name))
-        if isinstance(type_, ty.EnumMember):
-            return special_values.enum_attribute(self, base, name, node)
         if type_.is_number and name in ("real", "imag"):
             return operators.part(self, base, name)
         if base.is_const and type_.cpp is None:
@@ -435,6 +428,8 @@ class Expressions:
             handler = ATTRIBUTES.get((_hashable(base.const), name))
             if handler is not None:
                 return handler(self, node)
+            if isinstance(base.const, enum.Enum) and name in ("value", "name"):
+                return self.constant(getattr(base.const, name))
             try:
                 return self.constant(getattr(base.const, name), name)
             except AttributeError:
@@ -454,7 +449,7 @@ class Expressions:
 
     def store_attribute(self, base, name, value, node):
         if isinstance(base.type, ty.Record):
-            records.store_field(self, base, name, value, node)
+            arrays.store_field(self, base, name, value, node)
         else:
             raise self.error(
                 f"attribute '{name}' of a value of type {base.type} cannot be assigned", node

@@ -53,9 +53,7 @@ def items_of(c, source, node):
         return (
             "counted",
             f"{base.code}.size()",
-            lambda k: arrays.fetch(
-                c, base.type.dtype, arrays.item(base.type, f"{base.code}.flat({k})")
-            ),
+            lambda k: arrays.fetch(c, base.type.dtype, f"{base.code}.flat({k})"),
         )
     if isinstance(const, tuple) and const and const[0] == "enumerate":
         start = const[2]
