@@ -73,9 +73,12 @@ def _array_ufunc(self, ufunc_, method, *inputs, **options):
     """np.add(x, y) on treadle arrays runs treadle.add on the device; so do its methods."""
     import treadle
 
+    operands = inputs
+    if method in ("at", "reduceat"):  # the second input is an index
+        operands = inputs[:1] + inputs[2:]
     if any(
         not isinstance(x, (ndarray, np.ndarray, np.generic, bool, int, float, complex))
-        for x in inputs
+        for x in operands
     ):
         return NotImplemented
     own = getattr(treadle, ufunc_.__name__, None)

@@ -259,32 +259,73 @@ class ufunc:
             A = A._reshape(A.shape + (1,) * getattr(B, "ndim", 0))
         return self(A, B, **kwargs)
 
+    def reduceat(self, array, indices, axis=0, dtype=None, out=None):
+        """The reductions of ``array[indices[i]:indices[i + 1]]`` along ``axis``; the last goes to the end.
+
+        Where the next index is not larger, the result is the element itself. IndexError for indices out of bounds; a
+        treadle array of indices is waited for.
+        """
+        self._binary("reduceat")
+        array = own(array, f"{self.__name__}.reduceat")
+        if array.ndim == 0:
+            raise TypeError("cannot reduceat on a scalar")
+        from ._ufunc_segments import reduceat
+
+        dtype = None if dtype is None else np.dtype(dtype)
+        result = reduceat(self, self.__name__ in _ASSOCIATIVE, array, indices, axis, dtype)
+        if out is None:
+            return result
+        out = out[0] if isinstance(out, tuple) else out
+        copyto(out, result)
+        return out
+
     def at(self, a, indices, b=None, /):
-        """``a[indices] = op(a[indices], b)`` in place; an element that is named twice is changed twice."""
+        """``a[indices] = op(a[indices], b)`` in place; an element that is named twice is changed twice, in order.
+
+        ``b`` is a treadle array that broadcasts to ``a[indices]``, or a number. As in NumPy, each result is cast to the
+        dtype of ``a``, whatever its own.
+        """
         own(a, f"{self.__name__}.at")
-        if self.nin == 1:
-            a[indices] = self._run(a[indices])
-            return
-        scatter = _SCATTERS.get(self.__name__)
-        if scatter is None:
-            raise TypeError(
-                f"{self.__name__}.at is not supported; add, subtract, minimum and maximum are, and "
-                "a[indices] = f(a[indices], b) where no index repeats"
+        if (b is None) != (self.nin == 1):
+            raise ValueError(
+                f"second operand {'needed for ufunc' if b is None else 'provided when ufunc takes only one'}"
             )
-        import treadle
+        if not a.flags.writeable:
+            raise ValueError("array is read-only")
+        b = b if b is None or isinstance(b, ndarray) else _number(b)
+        scatter = _SCATTERS.get(self.__name__)
+        if scatter and a.dtype.kind in "iufc" and self._stays(a, b):
+            getattr(_treadle, scatter)(a, indices, -b if self.__name__ == "subtract" else b)
+            return
+        from ._ufunc_segments import at
 
-        function = getattr(treadle, scatter, None)
-        if function is None:
-            raise NotImplementedError(f"{self.__name__}.at is not supported yet")
-        function(a, indices, _treadle.negative(b) if self.__name__ == "subtract" else b)
+        at(self, a, indices, b)
+
+    def _stays(self, a, b):
+        """Does the operation of an array and ``b`` keep the array's dtype, without a cast of ``b``?"""
+        if isinstance(b, ndarray):
+            return b.dtype == a.dtype
+        return self.resolve(a.dtype, b) == a.dtype
+
+    def resolve(self, dtype, number):
+        """The dtype that a number becomes when the operation meets an array of ``dtype``."""
+        kind = number.dtype if isinstance(number, np.generic) else type(number)
+        return self._numpy.resolve_dtypes((dtype, kind, None))[1]
 
 
+# Operations that atomic updates do in any order; sums of floating-point numbers then differ in their last digits.
 _SCATTERS = {
-    "add": "scatter_add",
-    "subtract": "scatter_add",
-    "minimum": "scatter_min",
-    "maximum": "scatter_max",
-}
+    "add": "scatter_add", "subtract": "scatter_add", "minimum": "scatter_min", "maximum": "scatter_max",
+}  # fmt: skip
+
+
+def _number(b):
+    """A number, or host data, as a number or an array of the device."""
+    if isinstance(b, (bool, int, float, complex, np.generic)):
+        return b
+    from ._creation import asarray
+
+    return asarray(b)
 
 
 def _count(array, axes):

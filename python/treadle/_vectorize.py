@@ -78,10 +78,10 @@ def _compile(function, dtypes, otypes):
         )
     wanted = results if otypes is None else [np.dtype(c) for c in otypes]
     lines = [f"{cuda_name(t)} td_r{k};" for k, t in enumerate(results)]
-    given = [_inner(f"in{k}", t) for k, t in enumerate(dtypes)]
+    given = [inner(f"in{k}", t) for k, t in enumerate(dtypes)]
     lines.append(f"{name}({', '.join([*given, *(f'td_r{k}' for k in range(len(results)))])});")
     lines += [
-        f"out{k} = {_outer(f'td_r{k}', t, w)};" for k, (t, w) in enumerate(zip(results, wanted))
+        f"out{k} = {outer(f'td_r{k}', t, w)};" for k, (t, w) in enumerate(zip(results, wanted))
     ]
     return ElementwiseKernel(
         ", ".join(f"{t.name} in{k}" for k, t in enumerate(dtypes)),
@@ -90,11 +90,11 @@ def _compile(function, dtypes, otypes):
     )  # fmt: skip
 
 
-def _inner(code, dtype):
+def inner(code, dtype):
     """A parameter of a user kernel as the type that operations have."""
     return f"td_half((float){code})" if dtype.char == "e" else f"({cuda_name(dtype)}){code}"
 
 
-def _outer(code, dtype, wanted):
+def outer(code, dtype, wanted):
     value = code if dtype == wanted else f"td_cast<{cuda_name(wanted)}>({code})"
     return f"float16((float){value})" if wanted.char == "e" else value

@@ -98,8 +98,7 @@ std::optional<std::string> difference(const Program& program, const Kernel& kern
 }
 
 std::optional<std::string> difference(const Program& program) {
-  return difference(program,
-                    Kernel(preamble() + print(program, "k"), "k", {.options = options()}));
+  return difference(program, Kernel(preamble() + print(program, "k"), "k", {.options = options()}));
 }
 
 // ---- making a failing program smaller ----
