@@ -92,7 +92,9 @@ TD_FN void td_fill_random(T* out, long long size, unsigned long long offset, Dra
   enum { V = N * sizeof(T) <= 16 ? N : 16 / sizeof(T) };
   const long long step = (long long)gridDim.x * 256, whole = size / N;
   const long long own = (long long)blockIdx.x * 256 + threadIdx.x;
-#pragma unroll TD_WIDTH(4)
+#ifndef __TREADLE__
+#pragma unroll 4
+#endif
   for (long long i = own; i < whole; i += step) {
     td_vec<T, V> v[N / V];
     draw(offset + i, v[0].at);
