@@ -216,6 +216,13 @@ void bind_array(nb::module_& m) {
   bind_operators(cls);
   nb::setattr(cls, "__hash__", nb::none());
   nb::setattr(cls, "__module__", nb::str("treadle"));
+  // The same array as an object of a subclass that Python defined.
+  m.def("_as_class", [](nb::handle type, const Array& array) {
+    nb::object result = nb::inst_alloc(type);
+    new (nb::inst_ptr<Array>(result)) Array(view_from(array, array));
+    nb::inst_mark_ready(result);
+    return result;
+  });
 }
 
 }  // namespace td::python

@@ -7,6 +7,7 @@ from importlib import import_module
 COMMANDS = {
     "tour": ("treadle.tour", "run CUDA kernels and arrays on this machine, checked and timed"),
     "cc": ("treadle.cc", "compile and run CUDA C++ programs without a GPU"),
+    "run": ("treadle.run", "run a program written for numba.cuda or cupy, unchanged"),
     "info": ("treadle.info", "what was found: devices, driver, compiler, libraries"),
 }
 

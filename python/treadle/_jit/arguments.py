@@ -6,12 +6,17 @@ import warnings
 import numpy as np
 
 from .. import _treadle
+from . import settings
 from . import types as ty
 from .errors import TypingError
 from .values import type_of_number
 
 
-class PerformanceWarning(UserWarning):
+class NumbaWarning(Warning):
+    """A warning about a kernel or its launch."""
+
+
+class PerformanceWarning(NumbaWarning):
     """Something that makes a launch slow."""
 
 
@@ -33,7 +38,7 @@ def typeof(value):
     found = getattr(value, "__treadle_type__", None)
     if found is not None:
         return found
-    if isinstance(value, PackedRecord):
+    if isinstance(value, Packed):
         return value.type
     if isinstance(value, np.void) and value.dtype.names:
         return ty.Record(value.dtype)
@@ -45,8 +50,8 @@ def typeof(value):
     raise TypingError(f"a kernel cannot take a {type(value).__name__}: {value!r:.80}")
 
 
-class PackedRecord(_treadle._PackedValue):
-    """A record by value."""
+class Packed(_treadle._PackedValue):
+    """The bytes of a parameter that Python has put together; ``type`` is its type, ``keep`` what its addresses need."""
 
 
 class Adapted:
@@ -62,19 +67,27 @@ class Adapted:
     def __exit__(self, kind, value, trace):
         if kind is None:
             for host, device in self.back:
-                host[...] = device.get()
+                if host.size:
+                    host[...] = device.copy_to_host()
 
     def adapt(self, value):
         for extension in self.dispatcher.extensions[::-1]:
             _, value = extension.prepare_args(typeof_or_none(value), value, stream=0, retr=[])
         if isinstance(value, (In, Out, InOut)):
             return value.stage(self)
+        if hasattr(value, "__treadle_view__"):
+            value = value.__treadle_view__()
+        if isinstance(value, _treadle.ndarray):
+            return value
+        if hasattr(value, "__treadle_pack__"):
+            return value.__treadle_pack__()
         if isinstance(value, np.ndarray):
-            warnings.warn(
-                f"kernel '{self.dispatcher.py_func.__name__}': Host array used in CUDA kernel will incur copy "
-                f"overhead to/from device.",
-                PerformanceWarning, stacklevel=4,
-            )  # fmt: skip
+            if settings.CUDA_WARN_ON_IMPLICIT_COPY and not settings.DISABLE_PERFORMANCE_WARNINGS:
+                warnings.warn(
+                    f"kernel '{self.dispatcher.py_func.__name__}': Host array used in CUDA kernel will incur copy "
+                    f"overhead to/from device.",
+                    PerformanceWarning, stacklevel=4,
+                )  # fmt: skip
             return self.stage(value, True, True)
         if isinstance(value, tuple):
             items = [self.adapt(v) for v in value]
@@ -87,7 +100,7 @@ class Adapted:
             return float(value)
         if isinstance(value, np.void):
             type_ = typeof(value)
-            packed = PackedRecord(repr(value.dtype), value.tobytes())
+            packed = Packed(repr(value.dtype), value.tobytes())
             packed.type = type_
             return packed
         if hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack__"):
@@ -98,10 +111,16 @@ class Adapted:
         )
 
     def stage(self, host, upload, download):
-        device = _treadle.asarray(host) if upload else _treadle.empty(host.shape, host.dtype)
+        from ..cuda import _devicearray as arrays
+
+        if upload:
+            plain = arrays.plain(host.dtype)
+            device = arrays._creation.asarray(host) if plain else arrays.to_device(host)
+        else:
+            device = arrays.device_array(host.shape, host.dtype)
         if download and host.flags.writeable:
             self.back.append((host, device))
-        return device
+        return self.adapt(device)
 
 
 def typeof_or_none(value):

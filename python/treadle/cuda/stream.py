@@ -1,4 +1,11 @@
-"""What ``Stream`` has besides order: host functions, and capture into a graph."""
+"""What ``Stream`` and ``Event`` have besides order: host functions, capture into a graph, Numba's names.
+
+The module can be called: ``cuda.stream()`` is a new stream.
+"""
+
+import contextlib
+import sys
+import types
 
 from .. import _treadle
 from .._treadle import Event, ExternalStream, Graph, Stream, get_current_stream, get_elapsed_time
@@ -66,6 +73,71 @@ def _from_external(obj):
         )
     return ExternalStream(answer[1], _owner=obj)
 
+
+# ---- Numba's names ----
+
+
+@contextlib.contextmanager
+def _auto_synchronize(self):
+    """A block that waits for the stream at its end."""
+    yield self
+    self.synchronize()
+
+
+def _async_done(self):
+    """An awaitable that ends when the work in front of it has finished, with the stream as its result."""
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    future = loop.create_future()
+
+    def resolve():
+        if not future.done():
+            future.set_result(self)
+
+    self._launch_host_func(lambda _: loop.call_soon_threadsafe(resolve), None)
+    return future
+
+
+def _which(stream):
+    if stream is None or (isinstance(stream, int) and stream == 0):
+        return None
+    return stream if isinstance(stream, Stream) else _from_external(stream)
+
+
+_record_event = Event.record
+
+
+def _record(self, stream=None):
+    """Marks the present end of the work of a stream; None and 0: of the current one."""
+    _record_event(self, _which(stream))
+
+
+def _wait(self, stream=0):
+    """Later work of a stream waits for the event."""
+    (_which(stream) or get_current_stream()).wait_event(self)
+
+
+def _elapsed_time(self, evtend):
+    """Milliseconds from this event to another."""
+    return get_elapsed_time(self, evtend)
+
+
+Stream.auto_synchronize, Stream.async_done = _auto_synchronize, _async_done
+Stream.handle = property(lambda self: self.ptr, doc="The address of the CUstream.")
+Stream.__int__ = lambda self: self.ptr
+Event.record, Event.wait, Event.elapsed_time = _record, _wait, _elapsed_time
+Event.query = lambda self: self.done
+Event.handle = property(lambda self: self.ptr, doc="The address of the CUevent.")
+
+
+class _Callable(types.ModuleType):
+    def __call__(self):
+        """A new stream."""
+        return Stream()
+
+
+sys.modules[__name__].__class__ = _Callable
 
 Stream.from_external = staticmethod(_from_external)
 Stream.is_non_blocking = property(lambda self: self.non_blocking)

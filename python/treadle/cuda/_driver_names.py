@@ -1,0 +1,176 @@
+"""Names of Numba's driver module that programs use, and errors for what Treadle does otherwise."""
+
+import ctypes
+
+import numpy as np
+
+from .. import _treadle
+from .._treadle import Event, MemoryPointer, Stream, ndarray
+from ..errors import CUDAError
+from ._contexts import Context, MemoryInfo, current_context
+from ._streams import event_elapsed_time
+
+CudaAPIError = CudaDriverError = CUDAError
+DeviceMemory = MemoryPointer
+
+
+class CudaSupportError(ImportError):
+    """No device can be used."""
+
+
+class CudaRuntimeError(RuntimeError):
+    """An error of the driver."""
+
+
+class _Manager:
+    """A plug-in for memory: Treadle takes a function instead."""
+
+    def __init__(self, *args, **options):
+        raise NotImplementedError(
+            f"{type(self).__name__}: memory comes from treadle.cuda.set_allocator(function), where function(size) "
+            f"answers a MemoryPointer"
+        )
+
+
+class BaseCUDAMemoryManager(_Manager):
+    """See ``treadle.cuda.set_allocator``."""
+
+
+class HostOnlyCUDAMemoryManager(_Manager):
+    """See ``treadle.cuda.set_allocator``."""
+
+
+class GetIpcHandleMixin(_Manager):
+    """See ``treadle.cuda.set_allocator``."""
+
+
+class MappedMemory(_Manager):
+    """See ``treadle.cuda.mapped_array``."""
+
+
+class PinnedMemory(_Manager):
+    """See ``treadle.cuda.pinned_array``."""
+
+
+class IpcHandle(_Manager):
+    """Memory of other processes cannot be opened yet."""
+
+
+def set_memory_manager(mm_plugin):
+    """Not there: see ``treadle.cuda.set_allocator``."""
+    raise NotImplementedError(
+        "set_memory_manager: give treadle.cuda.set_allocator(function) a function(size) that answers a MemoryPointer"
+    )
+
+
+def cuda_error():
+    """None when a device can be used, else why not."""
+    return None if _treadle.devices() else "no device was found"
+
+
+def is_supported_version():
+    """True: Treadle asks the driver for what it needs."""
+    return True
+
+
+def is_float16_supported():
+    """True: float16 is always there."""
+    return True
+
+
+def is_bfloat16_supported():
+    """True from compute capability 8.0 on."""
+    return current_context().device.supports_bfloat16
+
+
+def is_fp8_supported():
+    """True from compute capability 8.9 on."""
+    return current_context().device.supports_fp8
+
+
+# ---- copies by address ----
+
+
+def _address(obj):
+    if isinstance(obj, np.ndarray):
+        return obj.__array_interface__["data"][0]
+    if isinstance(obj, ndarray):
+        return obj.data.ptr
+    pointer = getattr(obj, "gpu_data", obj)
+    return int(getattr(pointer, "ptr", pointer))
+
+
+def _copy(dst, src, size, stream):
+    from ._devicearray import on
+
+    with on(stream):
+        _treadle._copy_memory(_address(dst), _address(src), size, not stream)
+
+
+def host_to_device(dst, src, size, stream=0):
+    """Copies bytes of the host to the device."""
+    _copy(dst, src, size, stream)
+
+
+def device_to_host(dst, src, size, stream=0):
+    """Copies bytes of the device to the host."""
+    _copy(dst, src, size, stream)
+
+
+def device_to_device(dst, src, size, stream=0):
+    """Copies bytes of the device."""
+    _copy(dst, src, size, stream)
+
+
+def device_memset(dst, val, size, stream=0):
+    """Fills bytes of the device, or of host memory that it reaches."""
+    from ._devicearray import on
+
+    with on(stream):
+        _treadle._fill_memory(_address(dst), val & 255, size, not stream)
+
+
+def device_memory_size(obj):
+    """Bytes that an array spans in device memory."""
+    return getattr(obj, "alloc_size", None) or obj.nbytes
+
+
+def host_memory_size(obj):
+    """Bytes that a NumPy array spans."""
+    return obj.nbytes
+
+
+def host_pointer(obj):
+    """The address of a NumPy array."""
+    return _address(obj)
+
+
+def is_device_memory(obj):
+    """True for what lies on the device."""
+    return bool(getattr(obj, "__cuda_memory__", False))
+
+
+def device_pointer(obj):
+    """The address as a ctypes pointer."""
+    return ctypes.c_void_p(_address(obj))
+
+
+class _Driver:
+    """The driver as an object; ``is_available`` and ``get_version`` are what programs ask."""
+
+    is_available = True
+    initialization_error = None
+
+    def get_version(self):
+        """(major, minor) of the CUDA version of the driver."""
+        number = _treadle._driver_version(_treadle.Device())
+        return number // 1000, number % 1000 // 10
+
+    def cuMemGetInfo(self):
+        """(free, total) bytes."""
+        return _treadle.Device().mem_info
+
+
+driver = _Driver()
+
+__all__ = ["Context", "Event", "MemoryInfo", "Stream", "event_elapsed_time"]

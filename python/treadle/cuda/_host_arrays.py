@@ -1,0 +1,175 @@
+"""NumPy arrays whose memory kernels reach as well: page-locked, mapped and managed."""
+
+import contextlib
+import ctypes
+import weakref
+
+import numpy as np
+
+from .. import _memory, _treadle
+from .._treadle import MemoryPointer, ndarray
+from ._devicearray import _shape, copy_to_device, copy_to_host, like, plain
+from ._structured import StructuredArray
+
+
+class ManagedBuffer:
+    """Memory that host and device share, as a buffer of bytes."""
+
+    def __init__(self, bytesize):
+        self.memory = _treadle._managed_memory(max(int(bytesize), 1))
+        self.ptr, self.bytesize = self.memory.ptr, bytesize
+
+    def __buffer__(self, flags):
+        return memoryview(self.as_ctypes())
+
+    def as_ctypes(self):
+        """The bytes for ``numpy.frombuffer``."""
+        found = (ctypes.c_char * self.bytesize).from_address(self.ptr)
+        found.owner = self
+        return found
+
+
+class _HostArray(np.ndarray):
+    """A NumPy array over memory of the device's address space."""
+
+    _keep, stream = None, 0
+
+    def __array_finalize__(self, obj):
+        self._keep = getattr(obj, "_keep", None)
+
+    def __treadle_view__(self):
+        """The same memory as a device array."""
+        return device_view(self, self._keep)
+
+    def copy_to_host(self, ary=None, stream=0):
+        """The values as another NumPy array; waits for the device."""
+        _wait(stream)
+        if ary is None:
+            return np.array(self)
+        ary[...] = self
+        return ary
+
+    def copy_to_device(self, ary, stream=0):
+        """Copies values into the array; waits for the device."""
+        _wait(stream)
+        self[...] = ary.copy_to_host() if hasattr(ary, "copy_to_host") else ary
+
+
+class MappedNDArray(_HostArray):
+    """Page-locked host memory that kernels read and write directly."""
+
+
+class ManagedNDArray(_HostArray):
+    """Memory that moves between host and device as it is used."""
+
+
+def _wait(stream):
+    if stream:
+        stream.synchronize()
+    else:
+        _treadle.Device().synchronize()
+
+
+def device_view(host, owner):
+    """A device array over host memory that the device can reach."""
+    address = host.__array_interface__["data"][0]
+    low = sum(min(0, s * (n - 1)) for n, s in zip(host.shape, host.strides)) if host.size else 0
+    high = sum(max(0, s * (n - 1)) for n, s in zip(host.shape, host.strides)) if host.size else 0
+    size = high - low + host.dtype.itemsize if host.size else 0
+    if not size:
+        return _treadle.empty(host.shape, host.dtype)
+    memory = _memory.UnownedMemory(address + low, size, (owner, host))
+    if plain(host.dtype):
+        return ndarray(host.shape, host.dtype, MemoryPointer(memory, -low), host.strides)
+    raw = ndarray((size,), np.uint8, MemoryPointer(memory, 0))
+    return StructuredArray(host.shape, host.strides, host.dtype, raw, -low)
+
+
+def _over(buffer, cls, shape, dtype, strides, order, keep):
+    array = np.ndarray(_shape(shape), dtype, buffer, strides=strides, order=order)
+    if cls is not np.ndarray:
+        array = array.view(cls)
+        array._keep = keep
+    return array
+
+
+def _bytes(shape, dtype, strides):
+    dtype, shape = np.dtype(dtype), _shape(shape)
+    if strides is None or 0 in shape:
+        return max(int(np.prod(shape, dtype=np.int64)) * dtype.itemsize, 1)
+    return sum(abs(s) * (n - 1) for n, s in zip(shape, strides)) + dtype.itemsize
+
+
+def pinned_array(shape, dtype=np.float64, strides=None, order="C"):
+    """A NumPy array in page-locked memory, not initialised."""
+    buffer = _memory.alloc_pinned_memory(_bytes(shape, dtype, strides))
+    return _over(buffer, np.ndarray, shape, dtype, strides, order, buffer)
+
+
+def mapped_array(shape, dtype=np.float64, strides=None, order="C", stream=0, portable=False, wc=False):
+    """A NumPy array in page-locked memory that kernels reach without a copy, not initialised."""
+    buffer = _memory.alloc_pinned_memory(_bytes(shape, dtype, strides))
+    return _over(buffer, MappedNDArray, shape, dtype, strides, order, buffer)
+
+
+def managed_array(shape, dtype=np.float64, strides=None, order="C", stream=0, attach_global=True):
+    """A NumPy array in memory that host and device share, not initialised."""
+    buffer = ManagedBuffer(_bytes(shape, dtype, strides))
+    return _over(buffer.as_ctypes(), ManagedNDArray, shape, dtype, strides, order, buffer)
+
+
+pinned_array_like, mapped_array_like = like(pinned_array), like(mapped_array)
+
+
+@contextlib.contextmanager
+def pinned(*arylist):
+    """Page-locks NumPy arrays for a block, so that copies of them are faster."""
+    with contextlib.ExitStack() as stack:
+        for array in arylist:
+            stack.enter_context(_Registered(array))
+        yield
+
+
+class _Registered:
+    """A NumPy array whose memory is page-locked."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __enter__(self):
+        self.lock = _treadle._lock_pages(self.array.__array_interface__["data"][0], self.array.nbytes)
+        return self
+
+    def __exit__(self, *error):
+        _treadle.Device().synchronize()
+        self.lock.release()
+
+
+@contextlib.contextmanager
+def mapped(*arylist, stream=0):
+    """Page-locks NumPy arrays for a block and gives device arrays over their memory."""
+    from ._devicearray import wrap
+
+    with contextlib.ExitStack() as stack:
+        found = []
+        for array in arylist:
+            lock = stack.enter_context(_Registered(array)).lock
+            view = device_view(array, lock)
+            found.append(wrap(view, stream) if isinstance(view, ndarray) else view)
+        yield found[0] if len(found) == 1 else found
+
+
+@contextlib.contextmanager
+def defer_cleanup():
+    """A block in which no memory is given back to the driver. Treadle's pool never does so while it has work."""
+    yield
+
+
+def open_ipc_array(handle, shape, dtype, strides=None, offset=0):
+    """Not there: memory of another process."""
+    raise NotImplementedError(
+        "open_ipc_array: arrays of other processes cannot be opened yet; send the values through host memory"
+    )
+
+
+assert copy_to_host and copy_to_device and weakref

@@ -1,0 +1,208 @@
+"""A pytest plugin: within this process numba.cuda is Treadle, and numba.cuda.tests is the folder of a checkout.
+
+NUMBA_CUDA_TESTS names that folder. Of numba-cuda's own files only its tests are loaded; what they share, modules
+numba.cuda.testing and numba.cuda.tests.support, is written anew here.
+"""
+
+import contextlib
+import importlib
+import io
+import os
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+import numpy as np
+import pytest
+from precise import PreciseEquality
+from treadle import _aliases
+
+TESTS = Path(os.environ["NUMBA_CUDA_TESTS"]).resolve()
+
+
+class TestCase(PreciseEquality, unittest.TestCase):
+    longMessage = True
+
+    @property
+    def random(self):
+        """Numbers that are the same in every run."""
+        if "_random" not in vars(self):
+            self._random = np.random.RandomState(42)
+        return self._random
+
+    @contextlib.contextmanager
+    def assertTypingError(self):
+        from numba.core import errors
+
+        with self.assertRaises((errors.TypingError, errors.LoweringError, TypeError, NotImplementedError)) as caught:
+            yield caught
+
+    def assertRefCount(self, *objects):
+        return contextlib.nullcontext()
+
+    @contextlib.contextmanager
+    def check_warnings(self, messages, category=RuntimeWarning):
+        import warnings
+
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+        found = [str(w.message) for w in caught if issubclass(w.category, category)]
+        for message in messages:
+            self.assertTrue(any(message in text for text in found), (message, found))
+
+
+class CUDATestCase(TestCase):
+    FLOAT16_RTOL = np.finfo(np.float16).eps
+
+    def setUp(self):
+        from numba.cuda import config
+
+        self._settings = config.CUDA_LOW_OCCUPANCY_WARNINGS, config.CUDA_WARN_ON_IMPLICIT_COPY
+        config.CUDA_LOW_OCCUPANCY_WARNINGS = config.CUDA_WARN_ON_IMPLICIT_COPY = 0
+
+    def tearDown(self):
+        from numba.cuda import config
+
+        config.CUDA_LOW_OCCUPANCY_WARNINGS, config.CUDA_WARN_ON_IMPLICIT_COPY = self._settings
+
+    def __getattr__(self, name):
+        if name.startswith("assertFileCheck"):
+            return lambda *args, **options: pytest.skip("compares LLVM text or assembly of Numba's compiler")
+        raise AttributeError(name)
+
+
+class ForeignArray:
+    """An array that another library owns."""
+
+    def __init__(self, array):
+        self._array = array
+        self.__cuda_array_interface__ = _interface(array)
+
+
+def _interface(array):
+    found = getattr(array, "__cuda_array_interface__", None)
+    if found is None:
+        pytest.skip("needs the CUDA array interface, which arrays of the software device do not have")
+    return found
+
+
+def _device():
+    from treadle import cuda
+
+    return cuda.Device()
+
+
+def _skip_unless(what, reason):
+    return lambda test: unittest.skipUnless(what, reason)(test)
+
+
+def _at_least(major, minor):
+    found = tuple(int(part) for part in (_device().attribute(75), _device().attribute(76)))
+    return found >= (major, minor)
+
+
+def _testing(module):
+    keep = lambda test: test
+    reasoned = lambda reason: keep
+    module.__dict__.update(
+        TestCase=TestCase, CUDATestCase=CUDATestCase, unittest=unittest, ForeignArray=ForeignArray,
+        numba_cuda_dir=TESTS.parent, test_data_dir=TESTS / "data", cc_X_or_above=_at_least,
+        skip_unless_cudasim=lambda reason: unittest.skip(f"for Numba's simulator: {reason}"),
+        skip_on_standalone_numba_cuda=unittest.skip("needs Numba's CPU compiler"),
+        skip_unless_conda_cudatoolkit=lambda reason: unittest.skip(reason),
+        skip_without_nvdisasm=lambda reason: unittest.skip(f"needs nvdisasm: {reason}"),
+        skip_if_nvjitlink_missing=lambda reason: unittest.skip(f"needs nvJitLink: {reason}"),
+        skip_with_nvdisasm=reasoned, xfail_unless_cudasim=unittest.expectedFailure,
+        skip_if_cudadevrt_missing=keep,
+    )  # fmt: skip
+    for name in ("on_cudasim", "if_external_memmgr", "under_cuda_memcheck", "on_arm", "on_wsl2",
+                 "on_nvjitlink_13_1_sm_120"):  # fmt: skip
+        setattr(module, f"skip_{name}", reasoned)
+    for name in ("cuda_includes", "curand_kernel"):
+        setattr(module, f"skip_if_{name}_missing", keep)
+    for major, minor in ((5, 0), (5, 3), (6, 0), (7, 5), (9, 0)):
+        setattr(module, f"skip_unless_cc_{major}{minor}",
+                _skip_unless(_at_least(major, minor), f"needs compute capability {major}.{minor}"))  # fmt: skip
+
+
+@contextlib.contextmanager
+def override_config(name, value):
+    from numba.cuda import config
+
+    before = getattr(config, name)
+    setattr(config, name, value)
+    try:
+        yield
+    finally:
+        setattr(config, name, before)
+
+
+def run_in_subprocess(code, flags=(), env=None, timeout=60):
+    """Standard output and error of a program that sees the same aliases."""
+    command = [sys.executable, *flags, "-m", "treadle", "run", "-c", code]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=timeout)
+    if done.returncode:
+        raise AssertionError(f"the program ended with {done.returncode}:\n{done.stderr}")
+    return done.stdout, done.stderr
+
+
+def _support(module):
+    module.__dict__.update(
+        TestCase=TestCase, override_config=override_config, run_in_subprocess=run_in_subprocess,
+        captured_stdout=lambda: contextlib.redirect_stdout(io.StringIO()),
+        captured_stderr=lambda: contextlib.redirect_stderr(io.StringIO()),
+        linux_only=lambda test: test, windows_only=unittest.skip("for Windows"), IS_NUMPY_2=True,
+        skip_unless_cffi=_skip_unless(importlib.util.find_spec("cffi"), "needs cffi"),
+        CheckWarningsMixin=object, import_dynamic=importlib.import_module,
+    )  # fmt: skip
+
+
+def _tests(module):
+    module.load_testsuite = None
+    module.__path__ = [str(TESTS)]
+
+
+class NumbaModule(pytest.Module):
+    """A file of the checkout, under its name in numba.cuda.tests."""
+
+    def _getobj(self):
+        part = self.path.relative_to(TESTS).with_suffix("").as_posix().replace("/", ".")
+        try:
+            return importlib.import_module(f"numba.cuda.tests.{part}")
+        except unittest.SkipTest as skipped:
+            pytest.skip(str(skipped), allow_module_level=True)
+
+
+def pytest_collect_directory(path, parent):
+    """No folder is a package to pytest: the __init__.py of numba.cuda itself must not be loaded."""
+    return pytest.Dir.from_parent(parent, path=path)
+
+
+def pytest_pycollect_makemodule(module_path, parent):
+    return NumbaModule.from_parent(parent, path=module_path)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A test that asks an array of the software device for the CUDA array interface did not run."""
+    outcome = yield
+    report = outcome.get_result()
+    if report.failed and call.excinfo is not None and _NO_INTERFACE in str(call.excinfo.value):
+        report.outcome = "skipped"
+        report.longrepr = (str(item.path), 0, f"Skipped: {_NO_INTERFACE}")
+
+
+_NO_INTERFACE = "__cuda_array_interface__ exists only for arrays on an NVIDIA GPU"
+
+
+def install():
+    _aliases.install("numba", quiet=True)
+    table = _aliases.finder("numba").table
+    table["numba.cuda.testing"] = _testing
+    table["numba.cuda.tests"] = _tests
+    table["numba.cuda.tests.support"] = _support
+
+
+install()
