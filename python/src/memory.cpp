@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "pointer.h"
+#include "treadle/locked_pages.h"
 
 namespace td::python {
 namespace {
@@ -197,6 +198,13 @@ void bind_pinned(nb::module_& m) {
            [](const PinnedPool& p) { without_gil([&] { p.free_all_blocks(); }); });
   nb::setattr(pool, "__module__", nb::str("treadle.cuda"));
   m.def("_standard_pinned_pool", [] { return PinnedPool::standard(); });
+  nb::class_<LockedPages>(m, "_LockedPages")
+      .def("__init__",
+           [](LockedPages* self, std::uintptr_t address, std::size_t bytes) {
+             new (self) LockedPages(
+                 without_gil([&] { return LockedPages(reinterpret_cast<void*>(address), bytes); }));
+           })
+      .def("release", [](LockedPages& l) { without_gil([&] { l.release(); }); });
   m.def("_pinned_memory",
         [](std::size_t size) { return without_gil([&] { return PinnedBuffer(size); }); });
 }

@@ -2,13 +2,12 @@
 
 import contextlib
 import ctypes
-import weakref
 
 import numpy as np
 
 from .. import _memory, _treadle
 from .._treadle import MemoryPointer, ndarray
-from ._devicearray import _shape, copy_to_device, copy_to_host, like, plain
+from ._devicearray import _shape, like, plain
 from ._structured import StructuredArray
 
 
@@ -137,7 +136,7 @@ class _Registered:
         self.array = array
 
     def __enter__(self):
-        self.lock = _treadle._lock_pages(self.array.__array_interface__["data"][0], self.array.nbytes)
+        self.lock = _treadle._LockedPages(self.array.__array_interface__["data"][0], self.array.nbytes)
         return self
 
     def __exit__(self, *error):
@@ -170,6 +169,3 @@ def open_ipc_array(handle, shape, dtype, strides=None, offset=0):
     raise NotImplementedError(
         "open_ipc_array: arrays of other processes cannot be opened yet; send the values through host memory"
     )
-
-
-assert copy_to_host and copy_to_device and weakref

@@ -1,0 +1,23 @@
+// Host memory that somebody else allocated, page-locked for a while.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+namespace td {
+
+// While an object lives, copies of these bytes are as fast as of pinned memory, and kernels of the
+// device can reach them at their own address. Error when the driver refuses, such as for memory
+// that is locked already.
+class LockedPages {
+ public:
+  LockedPages(void* address, std::size_t bytes);
+  // Unlocks now, after all work of the device; later calls do nothing.
+  void release();
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace td

@@ -1,0 +1,408 @@
+"""``vectorize`` and ``guvectorize``: Python functions of elements, or of sub-arrays, applied over whole arrays.
+
+For each number of loop axes one kernel is written as Python text that calls the user's function, and compiled like any
+other kernel: a thread computes one element, or one sub-array, of the results.
+"""
+
+import functools
+import linecache
+import re
+import warnings
+
+import numpy as np
+
+from .. import _manipulation
+from .._treadle import ndarray
+from . import types as ty
+from .dispatcher import Dispatcher
+from .signatures import normalize
+
+
+def _plain(array):
+    return ndarray.__getitem__(array, ...)
+
+
+@functools.cache
+def _texts():
+    return iter(range(1 << 30))
+
+
+def _define(name, text, values):
+    """A Python function from text that its compiler can read again."""
+    file = f"<treadle {name} {next(_texts())}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    scope = dict(values)
+    exec(compile(text, file, "exec"), scope)
+    return scope[name]
+
+
+def _loop_text(name, parameters, counted, axes, call):
+    """A kernel with one thread for each point of the loop axes of ``counted``."""
+    lines = [f"def {name}({', '.join(parameters)}):", "    i = __cuda__.grid(1)", "    n = 1"]
+    lines += [f"    n *= {counted}.shape[{k}]" for k in range(axes)]
+    lines.append("    if i < n:")
+    for k in reversed(range(1, axes)):
+        lines += [f"        i{k} = i % {counted}.shape[{k}]", f"        i = i // {counted}.shape[{k}]"]
+    if axes:
+        lines.append("        i0 = i")
+    return "\n".join([*lines, f"        {call}", ""])
+
+
+def _index(axes, inner=0):
+    parts = [f"i{k}" for k in range(axes)] + [":"] * inner
+    return f"[{', '.join(parts)}]" if parts else "[()]"
+
+
+class _Function:
+    """What vectorize and guvectorize share: the user's function, signatures and kernels."""
+
+    def __init__(self, py_func, signatures, options):
+        functools.update_wrapper(self, py_func)
+        self.py_func, self.signatures = py_func, signatures
+        self.core = Dispatcher(py_func, None, device=True)
+        self.options, self.kernels = options, {}
+
+    def _stage(self, value):
+        """(array or 0-d NumPy array, is it on the device)."""
+        from ..cuda import _devicearray as arrays
+
+        if isinstance(value, ndarray):
+            return _plain(value), True
+        if not isinstance(value, np.ndarray) and (
+            hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack__")
+        ):
+            return _plain(arrays.as_cuda_array(value)), True
+        return np.asarray(value), False
+
+    def _choose(self, dtypes, scalar, count):
+        """The argument types of the best signature for the inputs' dtypes."""
+        fits = {"exact": lambda have, want: have == want, "safe": lambda have, want: np.can_cast(have, want, "safe"),
+                "same_kind": lambda have, want: np.can_cast(have, want, "same_kind")}  # fmt: skip
+        for rule, fit in fits.items():
+            for signature in self.signatures:
+                wanted = [_element(t).dtype for t in signature.args[:count]]
+                if all(fit(h, w) if rule != "same_kind" or s else fits["safe"](h, w)
+                       for h, w, s in zip(dtypes, wanted, scalar)):  # fmt: skip
+                    return signature
+        for signature in self.signatures:  # host arrays are converted as NumPy does within a kind
+            wanted = [_element(t).dtype for t in signature.args[:count]]
+            if all(fits["same_kind"](h, w) for h, w in zip(dtypes, wanted)):
+                return signature
+        raise TypeError(
+            f"No matching version: '{self.__name__}' is compiled for {', '.join(map(str, self.signatures))}, not for "
+            f"{', '.join(map(str, dtypes))}"
+        )
+
+    def _convert(self, value, on_device, dtype, place):
+        if value.dtype == dtype:
+            return value
+        if on_device and not np.can_cast(value.dtype, dtype, "safe"):
+            raise TypeError(
+                f"'{self.__name__}' does not support .astype() of device arrays by itself: argument {place} has dtype "
+                f"{value.dtype}, the signature {dtype}; pass x.astype({str(dtype)!r})"
+            )
+        return value.astype(dtype)
+
+    def _finish(self, results, out, on_device, stream, scalar):
+        from ..cuda import _devicearray as arrays
+
+        given = []
+        for result, target in zip(results, out):
+            if isinstance(target, np.ndarray):
+                arrays.copy_to_host(result, target, stream)
+                if stream:
+                    stream.synchronize()
+                given.append(target)
+            elif target is not None:
+                given.append(target)
+            elif on_device:
+                given.append(arrays.wrap(result, stream))
+            else:
+                host = arrays.copy_to_host(result, stream=stream)
+                if stream:
+                    stream.synchronize()
+                given.append(host[()] if scalar else host)
+        return given[0] if len(given) == 1 else tuple(given)
+
+    def _results(self, shapes, dtypes, out, stream):
+        """Device arrays to compute into: those given, or new ones."""
+        from ..cuda import _devicearray as arrays
+
+        results = []
+        with arrays.on(stream):
+            for shape, dtype, target in zip(shapes, dtypes, out):
+                if target is not None and not isinstance(target, np.ndarray):
+                    target = arrays.as_cuda_array(target)
+                    if target.shape != shape or target.dtype != dtype:
+                        raise ValueError(
+                            f"out has shape {target.shape} and dtype {target.dtype}, the result {shape} and {dtype}"
+                        )
+                    results.append(_plain(target))
+                else:
+                    if target is not None and target.shape != shape:
+                        raise ValueError(f"out has shape {target.shape}, the result {shape}")
+                    results.append(_plain(arrays.device_array(shape, dtype)))
+        return results
+
+    def _upload(self, value):
+        from .._creation import asarray
+
+        return asarray(value) if isinstance(value, np.ndarray) else value
+
+
+def _element(type_):
+    return type_.dtype if isinstance(type_, ty.Array) else type_
+
+
+class UFunc(_Function):
+    """A function of elements, applied with NumPy's broadcasting: made by ``vectorize``."""
+
+    @property
+    def nin(self):
+        return len(self.core._parameters()) if hasattr(self.core, "_parameters") else self.core._count
+
+    def __call__(self, *args, out=None, stream=0):
+        """The results: on the device when an argument is there, else on the host."""
+        from ..cuda import _devicearray as arrays
+
+        if out is None and len(args) == self.nin + 1:
+            *args, out = args
+        if len(args) != self.nin:
+            raise TypeError(f"'{self.__name__}' takes {self.nin} arguments, not {len(args)}")
+        staged = [self._stage(a) for a in args]
+        dtypes = [a.dtype for a, _ in staged]
+        if self.signatures:
+            signature = self._choose(dtypes, [a.ndim == 0 and not d for a, d in staged], self.nin)
+        else:
+            signature = ty.Signature(None, [ty.from_dtype(d) for d in dtypes])
+        result_type = signature.return_type
+        if result_type is None or result_type is ty.none:
+            result_type = self.core.compile_device(signature.args)
+        shape = np.broadcast_shapes(*(a.shape for a, _ in staged))
+        results = self._results([shape], [result_type.dtype], [out], stream)
+        with arrays.on(stream):
+            inputs = []
+            for k, ((value, on_device), type_) in enumerate(zip(staged, signature.args)):
+                value = self._upload(self._convert(value, on_device, type_.dtype, k))
+                inputs.append(value if value.shape == shape else _manipulation.broadcast_to(value, shape))
+            self._launch(results[0], inputs, stream)
+        on_device = any(d for _, d in staged)
+        return self._finish(results, [out], on_device, stream, not shape)
+
+    def _launch(self, result, inputs, stream):
+        everything = [result, *inputs]
+        if result.size == 0:
+            return
+        if all(a.flags.c_contiguous for a in everything):
+            everything = [a.reshape(-1) for a in everything]
+        axes = everything[0].ndim
+        kernel = self.kernels.get(axes)
+        if kernel is None:
+            names = [f"a{k}" for k in range(len(inputs))]
+            at = _index(axes)
+            call = f"out{at} = __core__({', '.join(n + at for n in names)})"
+            text = _loop_text("kernel", ["out", *names], "out", axes, call)
+            from .. import cuda
+
+            function = _define("kernel", text, {"__cuda__": cuda, "__core__": self.core})
+            function.__name__ = f"vectorized_{self.__name__}"
+            kernel = self.kernels[axes] = Dispatcher(_named(function), None)
+        kernel.forall(result.size, stream=stream)(*everything)
+
+    def reduce(self, arg, stream=0):
+        """Combines the elements of a 1-D array of the host or the device into one, in no certain order."""
+        from .. import cuda
+        from ..cuda import _devicearray as arrays
+
+        if self.nin != 2:
+            raise ValueError(f"'{self.__name__}' takes {self.nin} arguments; only a function of two can reduce")
+        value, on_device = self._stage(arg)
+        if value.ndim != 1:
+            raise ValueError(f"reduce takes a 1-D array, not one of {value.ndim} dimensions")
+        if not value.size:
+            raise TypeError("Reduction on an empty array.")
+        with arrays.on(stream):
+            parts = value.copy() if on_device else self._upload(value)
+            parts = arrays.wrap(parts, stream)
+            n = parts.size
+            while n > 1:
+                half = n // 2
+                self(parts[:half], parts[n - half : n], out=parts[:half], stream=stream)
+                n -= half
+        if stream:
+            stream.synchronize()
+        assert cuda
+        return parts[0]
+
+
+def _named(function):
+    """The function under its new name in its own text too."""
+    code = function.__code__
+    function.__code__ = code.replace(co_name="kernel")
+    return function
+
+
+_LAYOUT = re.compile(r"\(([^()]*)\)")
+
+
+def _layout(text):
+    """[names of the core axes] of inputs and of outputs of ``(m,n),(n)->(m)``."""
+    sides = text.split("->")
+    if len(sides) != 2:
+        raise ValueError(f"layout {text!r}: write inputs -> outputs, such as '(n),(n)->()'")
+    return [
+        [[n.strip() for n in part.split(",") if n.strip()] for part in _LAYOUT.findall(side)] for side in sides
+    ]
+
+
+class GUFunc(_Function):
+    """A function of sub-arrays, applied over the leading axes: made by ``guvectorize``."""
+
+    def __init__(self, py_func, signatures, layout, options):
+        super().__init__(py_func, signatures, options)
+        self.signature = layout
+        self.inputs, self.outputs = _layout(layout)
+        self.nin, self.nout = len(self.inputs), len(self.outputs)
+        for s in signatures:
+            if s.return_type not in (None, ty.none):
+                raise TypeError(
+                    f"guvectorized functions cannot return values: signature {s} specifies {s.return_type} return type"
+                )
+            if len(s.args) != self.nin + self.nout:
+                raise TypeError(f"signature {s} has {len(s.args)} arguments, the layout {layout!r} {self.nin + self.nout}")
+            self.core.compile_device(s.args)
+
+    def __call__(self, *args, out=None, stream=0):
+        """The results: on the device when an input is there, else on the host. ``out``: an array, or a tuple of them."""
+        from ..cuda import _devicearray as arrays
+
+        n, m = self.nin, self.nout
+        if len(args) not in (n, n + m):
+            plural = "" if len(args) == 1 else "s"
+            raise TypeError(
+                f"gufunc accepts {n} positional arguments (inputs only) or {n + m} positional arguments (inputs and "
+                f"outputs). Got {len(args)} positional argument{plural}."
+            )
+        if len(args) == n + m:
+            if out is not None:
+                raise ValueError("cannot specify argument 'out' as both positional and keyword")
+            args, out = args[:n], args[n:]
+        outs = list(out) if isinstance(out, (tuple, list)) else [out] * m if out is None else [out]
+        staged = [self._stage(a) for a in args]
+        signature = self._choose(
+            [a.dtype for a, _ in staged], [a.ndim == 0 and not d for a, d in staged], n
+        )
+        loop, sizes = self._sizes([a for a, _ in staged])
+        shapes = [loop + tuple(sizes[name] for name in names) for names in self.outputs]
+        dtypes = [_element(t).dtype for t in signature.args[n:]]
+        results = self._results(shapes, dtypes, outs, stream)
+        with arrays.on(stream):
+            inputs = []
+            for k, ((value, on_device), type_) in enumerate(zip(staged, signature.args)):
+                value = self._upload(self._convert(value, on_device, _element(type_).dtype, k))
+                core = value.shape[value.ndim - len(self.inputs[k]) :]
+                inputs.append(_manipulation.broadcast_to(value, loop + core) if value.shape != loop + core else value)
+            self._launch(signature, loop, inputs, results, stream)
+        return self._finish(results, outs, any(d for _, d in staged), stream, not any(shapes))
+
+    def _sizes(self, inputs):
+        """(shape of the loop, lengths of the core axes by name)."""
+        sizes, loops = {}, []
+        for value, names in zip(inputs, self.inputs):
+            if value.ndim < len(names):
+                raise ValueError(f"an input of {value.ndim} dimensions has no core axes ({', '.join(names)})")
+            split = value.ndim - len(names)
+            loops.append(value.shape[:split])
+            for name, length in zip(names, value.shape[split:]):
+                if sizes.setdefault(name, length) != length:
+                    raise ValueError(f"core axis '{name}' has the lengths {sizes[name]} and {length}")
+        for names in self.outputs:
+            for name in names:
+                if name not in sizes:
+                    raise ValueError(f"core axis '{name}' of an output is not one of an input")
+        return np.broadcast_shapes(*loops), sizes
+
+    def _launch(self, signature, loop, inputs, results, stream):
+        # One more axis in front makes a loop where there is none.
+        if not loop:
+            inputs, results = [a[None] for a in inputs], [a[None] for a in results]
+        axes = max(len(loop), 1)
+        key = (axes, signature)
+        arrays, parts, names = [], [], []
+        for k, (array, core, type_) in enumerate(
+            zip([*inputs, *results], [*self.inputs, *self.outputs], signature.args)
+        ):
+            inner = len(core)
+            if isinstance(type_, ty.Array) and type_.ndim > inner:
+                array, inner = array[..., None], inner + 1  # '()' that the function sees as a 1-element array
+            arrays.append(array)
+            names.append(f"a{k}")
+            parts.append(f"a{k}{_index(axes, inner)}")
+        kernel = self.kernels.get(key)
+        if kernel is None:
+            from .. import cuda
+
+            call = f"__core__({', '.join(parts)})"
+            text = _loop_text("kernel", names, f"a{len(inputs)}", axes, call)
+            function = _define("kernel", text, {"__cuda__": cuda, "__core__": self.core})
+            kernel = self.kernels[key] = Dispatcher(function, None)
+        count = int(np.prod(loop, dtype=np.int64)) if loop else 1
+        if count:
+            kernel.forall(count, stream=stream)(*arrays)
+
+
+def _listed(signatures):
+    if isinstance(signatures, (str, ty.Signature)) or (
+        isinstance(signatures, tuple) and signatures and isinstance(signatures[0], ty.Type)
+    ):
+        signatures = [signatures]
+    found = []
+    for one in signatures:
+        args, result = normalize(one)
+        found.append(ty.Signature(result, args))
+    return found
+
+
+def vectorize(ftylist_or_function=(), target="cuda", **options):
+    """Makes a NumPy-like function of a function of elements.
+
+    ``@vectorize(["float32(float32, float32)"])`` compiles for these types; ``@vectorize`` for those of each call.
+    """
+    if "nopython" in options:
+        warnings.warn("nopython kwarg for cuda target is redundant", RuntimeWarning, stacklevel=2)
+        options.pop("nopython")
+    for name in ("identity", "cache"):
+        options.pop(name, None)
+    if options:
+        raise KeyError(f"Unrecognized options. Perhaps you mean: @vectorize without {', '.join(options)}")
+    if callable(ftylist_or_function) and not isinstance(ftylist_or_function, (ty.Type, ty.Signature)):
+        return UFunc(_python(ftylist_or_function), [], options)
+    signatures = _listed(ftylist_or_function)
+
+    def decorate(function):
+        made = UFunc(_python(function), signatures, options)
+        for s in signatures:
+            made.core.compile_device(s.args)
+        return made
+
+    return decorate
+
+
+def guvectorize(ftylist, signature, target="cuda", **options):
+    """Makes a function over arrays of a function of sub-arrays, whose last arguments are the results.
+
+    ``signature`` names the axes: ``"(m,n),(n,p)->(m,p)"``.
+    """
+    if options.pop("nopython", True) is not True:
+        raise TypeError("nopython flag must be True")
+    for name in ("identity", "cache", "writable_args"):
+        options.pop(name, None)
+    if options:
+        raise TypeError(
+            f"The following target options are not supported: {', '.join(repr(name) for name in options)}"
+        )
+    return lambda function: GUFunc(_python(function), _listed(ftylist), signature, options)
+
+
+def _python(function):
+    return getattr(function, "py_func", function)
