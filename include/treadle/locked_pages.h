@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <memory>
 
-namespace td {
+namespace [[gnu::visibility("default")]] td {
 
 // While an object lives, copies of these bytes are as fast as of pinned memory, and kernels of the
 // device can reach them at their own address. Error when the driver refuses, such as for memory

@@ -11,6 +11,7 @@
 #include "bind.h"
 #include "call_site.h"
 #include "kernel_args.h"
+#include "treadle/occupancy.h"
 #include "treadle/python_kernel.h"
 
 namespace td::python {
@@ -315,11 +316,14 @@ bool quick_dim3(PyObject* object, Dim3& dim) {
   return true;
 }
 
+// Launches are configured by Python, which warns about those that fill little of the device.
+bool watch_configurations = false;
+
 // kernel[grid, block]; everything else is for Python, which knows the messages.
 PyObject* kernel_subscript(PyObject* self, PyObject* config) noexcept {
   try {
     LaunchConfig launch;
-    if (PyTuple_CheckExact(config) && PyTuple_GET_SIZE(config) == 2 &&
+    if (!watch_configurations && PyTuple_CheckExact(config) && PyTuple_GET_SIZE(config) == 2 &&
         quick_dim3(PyTuple_GET_ITEM(config, 0), launch.grid) &&
         quick_dim3(PyTuple_GET_ITEM(config, 1), launch.block))
       return nb::cast(PythonLaunch{nb::borrow(self), launch, {}}).release().ptr();
@@ -333,6 +337,14 @@ PyObject* kernel_subscript(PyObject* self, PyObject* config) noexcept {
 }  // namespace
 
 void bind_python_kernel(nb::module_& m) {
+  m.def("_watch_configurations", [](bool on) { watch_configurations = on; });
+  m.def("_active_blocks", [](const Kernel& kernel, int threads, std::size_t shared) {
+    return without_gil([&] { return active_blocks(kernel, threads, shared); });
+  });
+  m.def("_best_block", [](const Kernel& kernel, std::size_t shared) {
+    BestBlock best = without_gil([&] { return best_block(kernel, shared); });
+    return nb::make_tuple(best.threads, best.min_grid);
+  });
   m.def("_python_prelude", [] { return std::string(python_prelude()); });
   m.def("_python_complex_prelude", &python_complex_prelude);
   nb::class_<PackedValue>(m, "_PackedValue")
@@ -377,6 +389,7 @@ void bind_python_kernel(nb::module_& m) {
                      return nb::make_tuple(l.config.block.x, l.config.block.y, l.config.block.z);
                    })
       .def_prop_ro("sharedmem", [](const PythonLaunch& l) { return l.config.shared; })
+      .def_prop_ro("stream", [](const PythonLaunch& l) { return l.stream; })
       .def("launch", [](const PythonLaunch& l, nb::tuple args) { return launch(l, args.ptr()); });
 }
 

@@ -10,6 +10,7 @@ import io
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -35,7 +36,9 @@ class TestCase(PreciseEquality, unittest.TestCase):
     def assertTypingError(self):
         from numba.core import errors
 
-        with self.assertRaises((errors.TypingError, errors.LoweringError, TypeError, NotImplementedError)) as caught:
+        with self.assertRaises(
+            (errors.TypingError, errors.LoweringError, TypeError, NotImplementedError)
+        ) as caught:
             yield caught
 
     def assertRefCount(self, *objects):
@@ -69,7 +72,9 @@ class CUDATestCase(TestCase):
 
     def __getattr__(self, name):
         if name.startswith("assertFileCheck"):
-            return lambda *args, **options: pytest.skip("compares LLVM text or assembly of Numba's compiler")
+            return lambda *args, **options: pytest.skip(
+                "compares LLVM text or assembly of Numba's compiler"
+            )
         raise AttributeError(name)
 
 
@@ -84,7 +89,9 @@ class ForeignArray:
 def _interface(array):
     found = getattr(array, "__cuda_array_interface__", None)
     if found is None:
-        pytest.skip("needs the CUDA array interface, which arrays of the software device do not have")
+        pytest.skip(
+            "needs the CUDA array interface, which arrays of the software device do not have"
+        )
     return found
 
 
@@ -104,8 +111,12 @@ def _at_least(major, minor):
 
 
 def _testing(module):
-    keep = lambda test: test
-    reasoned = lambda reason: keep
+    def keep(test):
+        return test
+
+    def reasoned(reason):
+        return keep
+
     module.__dict__.update(
         TestCase=TestCase, CUDATestCase=CUDATestCase, unittest=unittest, ForeignArray=ForeignArray,
         numba_cuda_dir=TESTS.parent, test_data_dir=TESTS / "data", cc_X_or_above=_at_least,
@@ -155,7 +166,9 @@ def _support(module):
         captured_stderr=lambda: contextlib.redirect_stderr(io.StringIO()),
         linux_only=lambda test: test, windows_only=unittest.skip("for Windows"), IS_NUMPY_2=True,
         skip_unless_cffi=_skip_unless(importlib.util.find_spec("cffi"), "needs cffi"),
-        CheckWarningsMixin=object, import_dynamic=importlib.import_module,
+        CheckWarningsMixin=object, MemoryLeakMixin=object, EnableNRTStatsMixin=object,
+        temp_directory=lambda prefix: tempfile.mkdtemp(prefix=prefix), ignore_internal_warnings=lambda: None,
+        import_dynamic=importlib.import_module,
     )  # fmt: skip
 
 

@@ -4,8 +4,10 @@
     PYTHONPATH=build/python python3 tests/conformance/numba_tests.py /path/to/numba-cuda cudapy/test_math.py -v
 
 Without names of files all run that need nothing of Numba's inside: INTERNALS lists what makes a file one about the
-compiler, with the reason. Every file runs in a process of its own. The last lines count passed / failed / skipped per file;
--v names what failed, and why in a line. The exit status is 0 when every failure is in numba_known_failures.txt, with its
+compiler, with the reason. Every file runs in a process of its own. The last lines count passed / failed / skipped
+per file;
+-v names what failed, and why in a line. The exit status is 0 when every failure is in numba_known_failures.txt, with
+its
 reason, and everything in that list that ran still fails.
 """
 
@@ -135,7 +137,9 @@ def run_file(tests, name, words, timeout):
         command = [sys.executable, __file__, "--one", str(tests), name, "--result", str(result)]
         command += ["-k", words] if words else []
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=os.environ)
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=timeout, env=os.environ
+            )
             died = f"the process ended with {done.returncode}: {(done.stderr or done.stdout).strip()[-300:]}"
         except subprocess.TimeoutExpired:
             died = f"no end after {timeout} s"
@@ -170,7 +174,9 @@ class Writer(Tally):
         self.write()
 
     def write(self):
-        facts = {n: getattr(self, n) for n in ("outcomes", "reasons", "running", "collected", "complete")}
+        facts = {
+            n: getattr(self, n) for n in ("outcomes", "reasons", "running", "collected", "complete")
+        }
         self.result.write_text(json.dumps(facts))
 
 
@@ -192,13 +198,17 @@ def run_one(options):
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("checkout", type=Path)
-    parser.add_argument("parts", nargs="*", help="folders or files below numba_cuda/numba/cuda/tests")
+    parser.add_argument(
+        "parts", nargs="*", help="folders or files below numba_cuda/numba/cuda/tests"
+    )
     parser.add_argument("-k", dest="words", help="pytest's choice of tests")
     parser.add_argument("-v", dest="verbose", action="store_true", help="name what failed")
     parser.add_argument("-j", dest="jobs", type=int, default=1, help="files at a time")
     parser.add_argument("--timeout", type=int, default=600, help="seconds for one file")
     parser.add_argument("--save", type=Path, help="write outcomes and reasons as JSON")
-    parser.add_argument("--one", action="store_true", help="run these files here, with pytest's own output")
+    parser.add_argument(
+        "--one", action="store_true", help="run these files here, with pytest's own output"
+    )
     parser.add_argument("--result", help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
     inside = options.checkout.resolve() / "numba_cuda/numba/cuda/tests"

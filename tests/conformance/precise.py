@@ -52,10 +52,16 @@ class PreciseEquality:
             self.assertIs(type(first), type(second))
         if hasattr(first, "dtype") and hasattr(second, "dtype"):
             self.assertEqual(first.dtype, second.dtype, msg)
-        self.assertEqual(isinstance(first, (bool, np.bool_)), isinstance(second, (bool, np.bool_)), msg)
+        self.assertEqual(
+            isinstance(first, (bool, np.bool_)), isinstance(second, (bool, np.bool_)), msg
+        )
         if kind in ("complex", "float") and cmath.isnan(first) and cmath.isnan(second):
             return
-        if isinstance(first, (np.datetime64, np.timedelta64)) and np.isnat(first) and np.isnat(second):
+        if (
+            isinstance(first, (np.datetime64, np.timedelta64))
+            and np.isnat(first)
+            and np.isnat(second)
+        ):
             return
         if abs_tol is not None:
             bound = np.finfo(type(first)).eps if abs_tol == "eps" else abs_tol
@@ -82,4 +88,8 @@ class PreciseEquality:
 
 
 def _steps(array):
-    return [step // array.itemsize for step, n in zip(array.strides, array.shape) if n > 1] if array.size else None
+    return (
+        [step // array.itemsize for step, n in zip(array.strides, array.shape) if n > 1]
+        if array.size
+        else None
+    )

@@ -475,7 +475,7 @@ def test_what_a_launch_is_given():
         one_kernel[1, 1]()
     with pytest.raises(ValueError, match="launch configuration was not specified"):
         one_kernel(a)
-    with pytest.raises(TypeError, match="'scaled' is a device function; call it from a kernel"):
+    with pytest.raises(RuntimeError, match="'scaled' is a device function; call it from a kernel"):
         scaled[1, 1](1)
     one_kernel[1, 1](a)
     assert a.tolist() == [1, 0, 0, 0]

@@ -11,6 +11,8 @@ import importlib.util
 import sys
 import types
 
+from . import texts
+
 # root name -> module of this package with MODULES, and what a user is told once
 LIBRARIES = {
     "numba": "kernels of numba.cuda run on Treadle",
@@ -87,6 +89,8 @@ def install(*roots, quiet=False):
             for name in [n for n in sys.modules if n == root or n.startswith(root + ".")]:
                 del sys.modules[name]
             sys.meta_path.insert(0, Finder(root, "" if quiet else LIBRARIES[root]))
+            if root == "numba":
+                texts.keep()
 
 
 def finder(root):

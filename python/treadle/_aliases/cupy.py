@@ -1,4 +1,5 @@
-"""``cupy``: the modules of Treadle themselves; loaded again under another name, the native part would spoil the first."""
+"""``cupy``: the modules of Treadle themselves; loaded again under another name, the native part would spoil the
+first."""
 
 import importlib.util
 

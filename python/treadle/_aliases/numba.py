@@ -1,6 +1,7 @@
 """``numba`` and ``numba.cuda``: what programs with CUDA kernels use of them.
 
-A function that Numba would compile for the CPU (njit, jit, vectorize for the CPU) runs as plain Python here; kernels may
+A function that Numba would compile for the CPU (njit, jit, vectorize for the CPU) runs as plain Python here; kernels
+may
 call it as a device function.
 """
 
@@ -46,7 +47,17 @@ def _root(module):
         vectorize=_vectorize, guvectorize=_guvectorize, typeof=_typeof, literally=lambda x: x,
         set_num_threads=lambda n: None, get_num_threads=lambda: 1, float_=_type_names()["float64"],
     )  # fmt: skip
-    parts = {"cuda", "types", "config", "errors", "core", "np", "typing", "extending", "experimental"}
+    parts = {
+        "cuda",
+        "types",
+        "config",
+        "errors",
+        "core",
+        "np",
+        "typing",
+        "extending",
+        "experimental",
+    }
 
     def find(name):
         if name in parts:
@@ -149,6 +160,7 @@ def _cuda(module):
 
 def _numpy_support(module):
     import numpy as np
+
     from treadle._jit import types
 
     module.from_dtype, module.as_dtype = types.from_dtype, types.as_dtype

@@ -1,6 +1,8 @@
 """Arguments of launches: their types, and what is not a device array yet."""
 
+import contextlib
 import enum
+import sys
 import warnings
 
 import numpy as np
@@ -16,8 +18,16 @@ class NumbaWarning(Warning):
     """A warning about a kernel or its launch."""
 
 
-class PerformanceWarning(NumbaWarning):
+class NumbaPerformanceWarning(NumbaWarning):
     """Something that makes a launch slow."""
+
+
+def warn(text):
+    """A NumbaPerformanceWarning at the program's own line."""
+    frame, level = sys._getframe(1), 2
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("treadle."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, NumbaPerformanceWarning, stacklevel=level)
 
 
 def typeof(value):
@@ -42,6 +52,8 @@ def typeof(value):
         return value.type
     if isinstance(value, np.void) and value.dtype.names:
         return ty.Record(value.dtype)
+    if isinstance(value, _Hint):
+        return typeof(value.value)
     if isinstance(value, enum.Enum):
         return typeof(value.value)
     if isinstance(value, np.ndarray):
@@ -58,23 +70,32 @@ class Adapted:
     """Arguments as the launcher takes them. Host arrays are copied to the device, and back at the end."""
 
     def __init__(self, args, dispatcher, launch):
-        self.args, self.dispatcher = args, dispatcher
-        self.back = []
+        self.args, self.dispatcher, self.stream = args, dispatcher, launch.stream
+        self.back, self.retrieve = [], []
 
     def __enter__(self):
-        return tuple(self.adapt(a) for a in self.args)
+        with self.stream or contextlib.nullcontext():
+            return tuple(self.adapt(a) for a in self.args)
 
     def __exit__(self, kind, value, trace):
         if kind is None:
-            for host, device in self.back:
-                if host.size:
-                    host[...] = device.copy_to_host()
+            with self.stream or contextlib.nullcontext():
+                for host, device in self.back:
+                    if host.size:
+                        host[...] = device.copy_to_host()
+                for action in self.retrieve:
+                    action()
 
     def adapt(self, value):
         for extension in self.dispatcher.extensions[::-1]:
-            _, value = extension.prepare_args(typeof_or_none(value), value, stream=0, retr=[])
+            stream = self.stream or 0
+            _, value = extension.prepare_args(
+                typeof_or_none(value), value, stream=stream, retr=self.retrieve
+            )
         if isinstance(value, (In, Out, InOut)):
             return value.stage(self)
+        if isinstance(value, Packed) or value is None or type_of_number(value) is not None:
+            return value if not isinstance(value, enum.Enum) else value.value
         if hasattr(value, "__treadle_view__"):
             value = value.__treadle_view__()
         if isinstance(value, _treadle.ndarray):
@@ -83,11 +104,10 @@ class Adapted:
             return value.__treadle_pack__()
         if isinstance(value, np.ndarray):
             if settings.CUDA_WARN_ON_IMPLICIT_COPY and not settings.DISABLE_PERFORMANCE_WARNINGS:
-                warnings.warn(
+                warn(
                     f"kernel '{self.dispatcher.py_func.__name__}': Host array used in CUDA kernel will incur copy "
-                    f"overhead to/from device.",
-                    PerformanceWarning, stacklevel=4,
-                )  # fmt: skip
+                    f"overhead to/from device."
+                )
             return self.stage(value, True, True)
         if isinstance(value, tuple):
             items = [self.adapt(v) for v in value]

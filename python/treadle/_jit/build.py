@@ -3,7 +3,7 @@
 import inspect
 
 from .. import _treadle
-from . import debugging
+from . import debugging, linking
 from . import types as ty
 from .capture import Function
 from .compiler import FunctionCompiler, Unit, parameter
@@ -36,7 +36,9 @@ def flatten(name, type_, declared, statements):
 
 
 def new_unit(dispatcher):
-    return Unit(debug=dispatcher.debug, bounds=dispatcher.bounds)
+    unit = Unit(debug=dispatcher.debug, bounds=dispatcher.bounds)
+    linking.add(unit, dispatcher.link)
+    return unit
 
 
 def print_kernel(dispatcher, types):

@@ -36,6 +36,7 @@ class Unit:
         self.text = []  # of device functions, callees first
         self.globals = []  # declarations of constants
         self.sources = []  # CUDA C++ sources to put in front
+        self.include_folders = []  # where their #include directives look
         self.keep = []  # objects whose addresses the text holds
         self.captured = {}  # array object -> name
         self.cooperative = False

@@ -10,7 +10,9 @@ import numpy as np
 
 from .. import _treadle
 from ..errors import CompileError
+from . import linking, settings
 from . import types as ty
+from .linking import DeclaredFunction
 
 _LOCK = threading.RLock()
 
@@ -45,7 +47,7 @@ class Dispatcher(_treadle._PythonKernel):
         self.py_func, self.is_device, self.debug, self.fastmath = py_func, device, debug, fastmath
         self.bounds = debug or os.environ.get("TREADLE_BOUNDSCHECK", "") not in ("", "0")
         self.link, self.max_registers, self.launch_bounds = (
-            tuple(link),
+            tuple(linking.listed(link)),
             max_registers,
             launch_bounds,
         )
@@ -53,11 +55,11 @@ class Dispatcher(_treadle._PythonKernel):
         self.extensions = list(extensions)
         self.targetoptions = {
             "debug": debug, "fastmath": fastmath, "device": device, "opt": opt, "lineinfo": lineinfo, "inline": inline,
-            "max_registers": max_registers, "launch_bounds": launch_bounds, "link": list(link),
+            "max_registers": max_registers, "launch_bounds": launch_bounds, "link": list(self.link),
             "extensions": self.extensions,
         }  # fmt: skip
         self._compiled = {}  # argument types -> Compiled
-        self._device_results = {}
+        self._device_results, self._block_sizes = {}, {}
         self._reporting = []
         self._explicit = None
         if signatures is not None:
@@ -87,6 +89,8 @@ class Dispatcher(_treadle._PythonKernel):
                 f"kernel '{name}': the bytes of dynamic shared memory are an integer, not {shared!r}; a launch is "
                 f"kernel[griddim, blockdim, stream, sharedmem]"
             )
+        if settings.CUDA_LOW_OCCUPANCY_WARNINGS:
+            _warn_of_small_grid(grid)
         return _treadle._PythonLaunch(self, grid, block, stream, int(shared))
 
     def __call__(self, *args, **kwargs):
@@ -101,6 +105,26 @@ class Dispatcher(_treadle._PythonKernel):
         allows).
         """
         return ForAll(self, ntasks, tpb, stream, sharedmem)
+
+    def _block_size(self, args, shared):
+        """The block size of the highest occupancy; 256 where that is as good."""
+        from .arguments import typeof
+        from .errors import TypingError
+
+        try:
+            types = tuple(typeof(a) for a in self._bind(args, {}))
+        except TypingError:  # an array of another library: its type is known at the launch
+            return 256
+        with _LOCK, ShortTraces():
+            compiled = self._choose(types)
+        found = self._block_sizes.get((compiled.types, shared))
+        if found is None:
+            best, _ = _treadle._best_block(compiled.kernel, shared)
+            filled = _treadle._active_blocks(compiled.kernel, best, shared) * best
+            if best > 256 and _treadle._active_blocks(compiled.kernel, 256, shared) * 256 >= filled:
+                best = 256
+            found = self._block_sizes[compiled.types, shared] = best
+        return found
 
     def _bind(self, args, kwargs):
         """Arguments in the order of the parameters, keywords and defaults filled in."""
@@ -148,9 +172,10 @@ class Dispatcher(_treadle._PythonKernel):
     def _compile(self, types):
         from .variant import make
 
-        if self.is_device and self.launch_only is False and self.is_device:
-            raise TypeError(
-                f"'{self.py_func.__name__}' is a device function; call it from a kernel"
+        if self.is_device:
+            raise RuntimeError(
+                f"Cannot compile a device function as a kernel: '{self.py_func.__name__}' is a device function; call "
+                f"it from a kernel"
             )
         compiled = make(self, types)
         self._compiled[types] = compiled
@@ -296,6 +321,17 @@ def _rebuild(py_func, explicit, keywords):
     return Dispatcher(py_func, signatures, **keywords)
 
 
+def _warn_of_small_grid(grid):
+    """A device is filled by two blocks for each multiprocessor."""
+    from .arguments import warn
+
+    blocks = grid[0] * (grid + (1, 1))[1] * (grid + (1, 1))[2]
+    if blocks < 2 * _treadle.Device().attribute(16) and not settings.DISABLE_PERFORMANCE_WARNINGS:
+        warn(
+            f"Grid size {blocks} will likely result in GPU under-utilization due to low occupancy."
+        )
+
+
 def _extent(value, name):
     values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     if not 1 <= len(values) <= 3:
@@ -332,9 +368,10 @@ class ForAll:
     def __call__(self, *args):
         if self.ntasks == 0:
             return
-        block = self.thread_per_block or 256
+        dispatcher = self.dispatcher
+        block = self.thread_per_block or dispatcher._block_size(args, self.sharedmem)
         grid = (self.ntasks + block - 1) // block
-        self.dispatcher[grid, block, self.stream, self.sharedmem](*args)
+        dispatcher[grid, block, self.stream, self.sharedmem](*args)
 
 
 def _leaf_dtypes(types):
@@ -352,15 +389,6 @@ def _leaf_dtypes(types):
     for t in types:
         walk(t)
     return leaves
-
-
-class DeclaredFunction:
-    """A device function of CUDA C++ that kernels call: made by ``declare_device``."""
-
-    def __init__(self, name, signature, link=(), use_cooperative=False, abi="numba"):
-        self.name, self.__name__, self.signature, self.abi = name, name, signature, abi
-        self.link = list(link) if isinstance(link, (list, tuple)) else [link]
-        self.use_cooperative = use_cooperative
 
 
 def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=(), debug=None, opt=None,
@@ -406,7 +434,7 @@ def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=
     kws.pop("lto", None)
     kws.pop("shared_memory_carveout", None)
     options = {
-        "device": device, "debug": bool(debug), "inline": inline, "link": [link] if isinstance(link, str) else link,
+        "device": device, "debug": bool(debug), "inline": inline, "link": link,
         "lineinfo": lineinfo, "cache": cache, **kws,
     }  # fmt: skip
 
@@ -442,6 +470,6 @@ def declare_device(name, sig, link=(), use_cooperative=False, abi="numba"):
     args, result = normalize(sig)
     if result is None:
         raise TypeError(
-            f"declare_device('{name}'): the signature needs a return type, such as 'int32(float32)'"
+            f"Return type required: declare_device('{name}') takes a signature such as 'int32(float32)'"
         )
     return DeclaredFunction(name, ty.Signature(result, args), link, use_cooperative, abi)

@@ -11,7 +11,9 @@ class LinkableCode:
 
     kind, default_name = "linkable code", "<unnamed>"
 
-    def __init__(self, data=None, name=None, setup_callback=None, teardown_callback=None, nrt=False):
+    def __init__(
+        self, data=None, name=None, setup_callback=None, teardown_callback=None, nrt=False
+    ):
         if setup_callback is not None or teardown_callback is not None:
             raise NotImplementedError(
                 "setup and teardown callbacks of linked code are not supported; use treadle.RawModule for globals"
@@ -28,20 +30,26 @@ class LinkableCode:
         ending = os.path.splitext(path)[1][1:]
         cls = _BY_ENDING.get(ending)
         if cls is None:
-            raise RuntimeError(f"Don't know how to link file with extension .{ending}: give CUDA C++ in a .cu file")
+            raise RuntimeError(
+                f"Don't know how to link file with extension .{ending}: give CUDA C++ in a .cu file"
+            )
         with open(path, "rb") as file:
             return cls(file.read(), os.path.abspath(path))
 
     @classmethod
     def from_path_or_obj(cls, path_or_obj):
         """``path_or_obj`` itself, or the code of the file that it names."""
-        return cls.from_path(os.fspath(path_or_obj)) if not isinstance(path_or_obj, LinkableCode) else path_or_obj
+        return (
+            cls.from_path(os.fspath(path_or_obj))
+            if not isinstance(path_or_obj, LinkableCode)
+            else path_or_obj
+        )
 
     def text(self):
         """CUDA C++ text."""
         raise NotImplementedError(
-            f"{self.name}: {type(self).__name__} cannot be linked to kernels, which are compiled from CUDA C++ text in one "
-            f"piece; give the CUDA C++ source (CUSource, or a .cu file)"
+            f"{self.name}: {type(self).__name__} cannot be linked to kernels, which are compiled from CUDA C++ text "
+            f"in one piece; give the CUDA C++ source (CUSource, or a .cu file)"
         )
 
 
@@ -111,12 +119,15 @@ def add(unit, link):
 class DeclaredFunction:
     """A device function of CUDA C++ that kernels call: made by ``declare_device``.
 
-    ABI "c": the function as CUDA C++ has it. ABI "numba": it returns 0 and writes its result through its first parameter.
+    ABI "c": the function as CUDA C++ has it. ABI "numba": it returns 0 and writes its result through its first
+    parameter.
     """
 
     def __init__(self, name, signature, link=(), use_cooperative=False, abi="numba"):
         if abi not in ("numba", "c"):
-            raise NotImplementedError(f"declare_device('{name}'): abi must be 'numba' or 'c', not {abi!r}")
+            raise NotImplementedError(
+                f"declare_device('{name}'): abi must be 'numba' or 'c', not {abi!r}"
+            )
         self.name, self.__name__, self.signature, self.abi = name, name, signature, abi
         self.sig = signature
         self.link = list(link) if isinstance(link, (list, tuple, set)) else [link]
@@ -143,7 +154,11 @@ class DeclaredFunction:
             return _array_arguments(c, value, type_, node)
         if isinstance(type_, ty.CPointer):
             if not isinstance(value.type, ty.CPointer):
-                raise c.error(f"'{self.name}' takes a pointer, not {value.type}", node, "give ffi.from_buffer(array)")
+                raise c.error(
+                    f"'{self.name}' takes a pointer, not {value.type}",
+                    node,
+                    "give ffi.from_buffer(array)",
+                )
             return value.code
         if not isinstance(value.type, ty.Scalar):
             raise c.error(f"'{self.name}' takes {type_}, not {value.type}", node)
@@ -186,7 +201,11 @@ def _array_arguments(c, value, type_, node):
     if not value.type.is_array or (value.type.dtype, value.type.ndim) != (type_.dtype, type_.ndim):
         raise c.error(f"the function takes {type_}, not {value.type}", node)
     a = c.keep(value).code
-    words = [f"{a}.shape[{k}]" for k in range(type_.ndim)] + [f"{a}.strides[{k}]" for k in range(type_.ndim)]
+    words = [f"{a}.shape[{k}]" for k in range(type_.ndim)] + [
+        f"{a}.strides[{k}]" for k in range(type_.ndim)
+    ]
     count = " * ".join(f"{a}.shape[{k}]" for k in range(type_.ndim)) or "1"
     size = type_.dtype.dtype.itemsize
-    return ", ".join(["nullptr", "nullptr", f"{count}", str(size), f"({type_.dtype.cpp}*){a}.data", *words])
+    return ", ".join(
+        ["nullptr", "nullptr", f"{count}", str(size), f"({type_.dtype.cpp}*){a}.data", *words]
+    )

@@ -1,20 +1,20 @@
 """``numba.core.errors``: Numba's names of errors and warnings."""
 
-from .arguments import NumbaWarning
-from .arguments import PerformanceWarning as _PerformanceWarning
+from .arguments import NumbaPerformanceWarning, NumbaWarning
 from .errors import KernelError, LoweringError, TypingError, UnsupportedError
 
 NumbaError = KernelError
 CompilerError = ConstantInferenceError = InternalError = DeprecationError = IRError = KernelError
-NumbaTypeError = NumbaValueError = NumbaAttributeError = NumbaIndexError = NumbaKeyError = TypingError
-NumbaAssertionError = NumbaNotImplementedError = RequireLiteralValue = LiteralTypingError = TypingError
+NumbaTypeError = NumbaValueError = NumbaAttributeError = NumbaIndexError = NumbaKeyError = (
+    TypingError
+)
+NumbaAssertionError = NumbaNotImplementedError = RequireLiteralValue = LiteralTypingError = (
+    TypingError
+)
 UntypedAttributeError = TypingError
 ForbiddenConstruct = LoweringError
 UnsupportedBytecodeError = ByteCodeSupportError = UnsupportedError
 NumbaRuntimeError = KernelError
-
-
-NumbaPerformanceWarning = _PerformanceWarning
 
 
 class NumbaDeprecationWarning(NumbaWarning, DeprecationWarning):
@@ -41,4 +41,11 @@ class NumbaTypeSafetyWarning(NumbaWarning):
     """A conversion that may lose something."""
 
 
-__all__ = ["KernelError", "LoweringError", "TypingError", "UnsupportedError"]
+__all__ = [
+    "KernelError",
+    "LoweringError",
+    "NumbaPerformanceWarning",
+    "NumbaWarning",
+    "TypingError",
+    "UnsupportedError",
+]

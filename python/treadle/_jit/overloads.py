@@ -19,6 +19,10 @@ def cost(have, want):
             if not have.is_complex
             else None
         )
+    if isinstance(want, ty.CPointer):
+        return (
+            1 if isinstance(have, ty.Scalar) and have.is_integer and have.bitwidth == 64 else None
+        )
     if have.is_array and want.is_array:
         if (have.dtype, have.ndim) != (want.dtype, want.ndim) or (
             want.mutable and not have.mutable

@@ -61,7 +61,8 @@ class Reduce:
     def __call__(self, arr, size=None, res=None, init=0, stream=0):
         """The elements of a 1-D array of the host or the device combined with ``init``.
 
-        ``size``: how many of them. ``res``: a device array whose first element takes the result, which then stays there.
+        ``size``: how many of them. ``res``: a device array whose first element takes the result, which then stays
+        there.
         TypeError for an array of another number of dimensions.
         """
         from ..cuda import _devicearray as arrays

@@ -1,11 +1,15 @@
 """``numba.config``: the settings of Numba that mean something here, and those that programs read."""
 
 import os
+import sys
+import types
+
+from .. import _treadle
 
 ENABLE_CUDASIM = 0
 DISABLE_JIT = 0
 DISABLE_PERFORMANCE_WARNINGS = 0
-# A launch with host arrays warns; so does one with fewer blocks than two per multiprocessor.
+# A launch with host arrays warns; so does, when it is asked for, one with fewer blocks than two per multiprocessor.
 CUDA_WARN_ON_IMPLICIT_COPY = int(os.environ.get("NUMBA_CUDA_WARN_ON_IMPLICIT_COPY", "1"))
 CUDA_LOW_OCCUPANCY_WARNINGS = int(os.environ.get("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0"))
 CUDA_ARRAY_INTERFACE_SYNC = int(os.environ.get("NUMBA_CUDA_ARRAY_INTERFACE_SYNC", "1"))
@@ -21,3 +25,15 @@ DUMP_ASSEMBLY = 0
 HTML = None
 IS_WIN32, IS_OSX = False, False
 NUM_THREADS = NUMBA_NUM_THREADS = os.cpu_count() or 1
+
+
+class _Settings(types.ModuleType):
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+        if name == "CUDA_LOW_OCCUPANCY_WARNINGS":
+            _treadle._watch_configurations(bool(value))
+
+
+sys.modules[__name__].__class__ = _Settings
+if CUDA_LOW_OCCUPANCY_WARNINGS:
+    _treadle._watch_configurations(True)

@@ -7,7 +7,8 @@ from . import types as ty
 
 def _names():
     return {n: v for n, v in vars(ty).items() if isinstance(v, ty.Type)} | {
-        "Array": ty.Array, "Tuple": lambda items: ty.Tuple(items), "UniTuple": ty.UniTuple, "None": ty.none,
+        "Array": ty.Array, "Tuple": lambda items: ty.Tuple(items), "UniTuple": ty.UniTuple,
+        "CPointer": ty.CPointer, "None": ty.none,
         "float": ty.float64, "int": ty.int64, "bool": ty.boolean, "complex": ty.complex128,
     }  # fmt: skip
 

@@ -166,6 +166,19 @@ class Record(Type):
         return f"r{abs(hash(self.dtype))}"
 
 
+class CPointer(Type):
+    """The address of elements of a type, without a length: what C calls a pointer."""
+
+    def __init__(self, dtype):
+        self.dtype = dtype
+        super().__init__(f"{dtype}*")
+        self.cpp = f"{dtype.cpp}*"
+
+    @property
+    def code(self):
+        return f"p{self.dtype.code}"
+
+
 class Opaque(Type):
     """What exists at compile time only: modules, functions, dtypes, strings."""
 

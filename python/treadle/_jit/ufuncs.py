@@ -42,7 +42,10 @@ def _loop_text(name, parameters, counted, axes, call):
     lines += [f"    n *= {counted}.shape[{k}]" for k in range(axes)]
     lines.append("    if i < n:")
     for k in reversed(range(1, axes)):
-        lines += [f"        i{k} = i % {counted}.shape[{k}]", f"        i = i // {counted}.shape[{k}]"]
+        lines += [
+            f"        i{k} = i % {counted}.shape[{k}]",
+            f"        i = i // {counted}.shape[{k}]",
+        ]
     if axes:
         lines.append("        i0 = i")
     return "\n".join([*lines, f"        {call}", ""])
@@ -159,7 +162,7 @@ class UFunc(_Function):
 
     @property
     def nin(self):
-        return len(self.core._parameters()) if hasattr(self.core, "_parameters") else self.core._count
+        return self.py_func.__code__.co_argcount
 
     def __call__(self, *args, out=None, stream=0):
         """The results: on the device when an argument is there, else on the host."""
@@ -184,7 +187,9 @@ class UFunc(_Function):
             inputs = []
             for k, ((value, on_device), type_) in enumerate(zip(staged, signature.args)):
                 value = self._upload(self._convert(value, on_device, type_.dtype, k))
-                inputs.append(value if value.shape == shape else _manipulation.broadcast_to(value, shape))
+                inputs.append(
+                    value if value.shape == shape else _manipulation.broadcast_to(value, shape)
+                )
             self._launch(results[0], inputs, stream)
         on_device = any(d for _, d in staged)
         return self._finish(results, [out], on_device, stream, not shape)
@@ -215,7 +220,9 @@ class UFunc(_Function):
         from ..cuda import _devicearray as arrays
 
         if self.nin != 2:
-            raise ValueError(f"'{self.__name__}' takes {self.nin} arguments; only a function of two can reduce")
+            raise ValueError(
+                f"'{self.__name__}' takes {self.nin} arguments; only a function of two can reduce"
+            )
         value, on_device = self._stage(arg)
         if value.ndim != 1:
             raise ValueError(f"reduce takes a 1-D array, not one of {value.ndim} dimensions")
@@ -251,7 +258,8 @@ def _layout(text):
     if len(sides) != 2:
         raise ValueError(f"layout {text!r}: write inputs -> outputs, such as '(n),(n)->()'")
     return [
-        [[n.strip() for n in part.split(",") if n.strip()] for part in _LAYOUT.findall(side)] for side in sides
+        [[n.strip() for n in part.split(",") if n.strip()] for part in _LAYOUT.findall(side)]
+        for side in sides
     ]
 
 
@@ -269,11 +277,14 @@ class GUFunc(_Function):
                     f"guvectorized functions cannot return values: signature {s} specifies {s.return_type} return type"
                 )
             if len(s.args) != self.nin + self.nout:
-                raise TypeError(f"signature {s} has {len(s.args)} arguments, the layout {layout!r} {self.nin + self.nout}")
+                raise TypeError(
+                    f"signature {s} has {len(s.args)} arguments, the layout {layout!r} {self.nin + self.nout}"
+                )
             self.core.compile_device(s.args)
 
     def __call__(self, *args, out=None, stream=0):
-        """The results: on the device when an input is there, else on the host. ``out``: an array, or a tuple of them."""
+        """The results: on the device when an input is there, else on the host. ``out``: an array, or a tuple of
+        them."""
         from ..cuda import _devicearray as arrays
 
         n, m = self.nin, self.nout
@@ -301,7 +312,11 @@ class GUFunc(_Function):
             for k, ((value, on_device), type_) in enumerate(zip(staged, signature.args)):
                 value = self._upload(self._convert(value, on_device, _element(type_).dtype, k))
                 core = value.shape[value.ndim - len(self.inputs[k]) :]
-                inputs.append(_manipulation.broadcast_to(value, loop + core) if value.shape != loop + core else value)
+                inputs.append(
+                    _manipulation.broadcast_to(value, loop + core)
+                    if value.shape != loop + core
+                    else value
+                )
             self._launch(signature, loop, inputs, results, stream)
         return self._finish(results, outs, any(d for _, d in staged), stream, not any(shapes))
 
@@ -310,12 +325,16 @@ class GUFunc(_Function):
         sizes, loops = {}, []
         for value, names in zip(inputs, self.inputs):
             if value.ndim < len(names):
-                raise ValueError(f"an input of {value.ndim} dimensions has no core axes ({', '.join(names)})")
+                raise ValueError(
+                    f"an input of {value.ndim} dimensions has no core axes ({', '.join(names)})"
+                )
             split = value.ndim - len(names)
             loops.append(value.shape[:split])
             for name, length in zip(names, value.shape[split:]):
                 if sizes.setdefault(name, length) != length:
-                    raise ValueError(f"core axis '{name}' has the lengths {sizes[name]} and {length}")
+                    raise ValueError(
+                        f"core axis '{name}' has the lengths {sizes[name]} and {length}"
+                    )
         for names in self.outputs:
             for name in names:
                 if name not in sizes:
@@ -334,7 +353,10 @@ class GUFunc(_Function):
         ):
             inner = len(core)
             if isinstance(type_, ty.Array) and type_.ndim > inner:
-                array, inner = array[..., None], inner + 1  # '()' that the function sees as a 1-element array
+                array, inner = (
+                    array[..., None],
+                    inner + 1,
+                )  # '()' that the function sees as a 1-element array
             arrays.append(array)
             names.append(f"a{k}")
             parts.append(f"a{k}{_index(axes, inner)}")
@@ -374,8 +396,12 @@ def vectorize(ftylist_or_function=(), target="cuda", **options):
     for name in ("identity", "cache"):
         options.pop(name, None)
     if options:
-        raise KeyError(f"Unrecognized options. Perhaps you mean: @vectorize without {', '.join(options)}")
-    if callable(ftylist_or_function) and not isinstance(ftylist_or_function, (ty.Type, ty.Signature)):
+        raise KeyError(
+            f"Unrecognized options. Perhaps you mean: @vectorize without {', '.join(options)}"
+        )
+    if callable(ftylist_or_function) and not isinstance(
+        ftylist_or_function, (ty.Type, ty.Signature)
+    ):
         return UFunc(_python(ftylist_or_function), [], options)
     signatures = _listed(ftylist_or_function)
 

@@ -2,7 +2,7 @@
 
 from .. import _treadle
 from ..errors import CompileError
-from . import store
+from . import settings, store
 
 
 class Compiled:
@@ -16,11 +16,15 @@ class Compiled:
         self.keep = unit.keep if unit else []
 
     def max_cooperative_grid_blocks(self, blockdim, dynsmemsize=0):
-        """The most blocks of a cooperative launch."""
+        """The most blocks of a cooperative launch, all of which must be on the device at once."""
         threads = 1
-        for n in blockdim if isinstance(blockdim, tuple) else (blockdim,):
+        for n in blockdim if isinstance(blockdim, (tuple, list)) else (blockdim,):
             threads *= n
-        return _treadle._max_cooperative_blocks(self.kernel, threads, dynsmemsize)
+        blocks = _treadle._active_blocks(self.kernel, threads, dynsmemsize)
+        return blocks * _treadle.Device().attribute(_MULTIPROCESSORS)
+
+
+_MULTIPROCESSORS = 16  # CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
 
 
 def options_of(dispatcher):
@@ -29,6 +33,12 @@ def options_of(dispatcher):
     if dispatcher.max_registers:
         options.append(f"--maxrregcount={dispatcher.max_registers}")
     return options
+
+
+def _folders(unit):
+    """Where linked sources find what they include."""
+    extra = settings.CUDA_NVRTC_EXTRA_SEARCH_PATHS if unit.sources else ""
+    return [*filter(None, extra.split(":")), *dict.fromkeys(unit.include_folders)]
 
 
 def load(dispatcher, text, entry, options):
@@ -56,9 +66,9 @@ def make(dispatcher, types):
     from .build import print_kernel
 
     text, entry, unit, variables = print_kernel(dispatcher, types)
-    options = options_of(dispatcher)
+    options = options_of(dispatcher) + [f"-I{folder}" for folder in _folders(unit)]
     module, kernel = load(dispatcher, text, entry, options)
-    if key and not (unit.keep or unit.sites or unit.cooperative):
+    if key and not (unit.sources or unit.keep or unit.sites or unit.cooperative):
         names = {name: str(type_) for name, type_ in variables.items()}
         store.save(key, text=text, entry=entry, options=options, variables=names)
     return Compiled(types, module, kernel, text, variables, unit)

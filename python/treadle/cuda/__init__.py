@@ -162,8 +162,8 @@ _HOST = {
     for module, names in {
         "cuda._devicearray": "to_device device_array device_array_like as_cuda_array is_cuda_array "
         "from_cuda_array_interface DeviceNDArray",
-        "cuda._host_arrays": "pinned_array pinned_array_like mapped_array mapped_array_like managed_array pinned mapped "
-        "defer_cleanup open_ipc_array",
+        "cuda._host_arrays": "pinned_array pinned_array_like mapped_array mapped_array_like managed_array pinned "
+        "mapped defer_cleanup open_ipc_array",
         "cuda._contexts": "gpus list_devices select_device get_current_device current_context require_context close "
         "detect",
         "cuda._streams": "default_stream legacy_default_stream per_thread_default_stream external_stream event "
@@ -172,7 +172,8 @@ _HOST = {
         "PinnedMemory MemoryInfo IpcHandle set_memory_manager CudaSupportError cuda_error is_supported_version "
         "is_float16_supported is_bfloat16_supported is_fp8_supported",
         "_jit.report": "KernelRuntimeError",
-        "_jit.compile_only": "compile compile_all compile_for_current_device compile_ptx compile_ptx_for_current_device",
+        "_jit.compile_only": "compile compile_all compile_for_current_device compile_ptx "
+        "compile_ptx_for_current_device",
         "_jit.ufuncs": "vectorize guvectorize",
         "_jit.reduction": "reduce Reduce",
         "_jit.linking": "LinkableCode PTXSource CUSource Cubin Fatbin Archive Object LTOIR",

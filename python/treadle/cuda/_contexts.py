@@ -1,4 +1,5 @@
-"""Devices and contexts by Numba's names. A context here is a device's primary context: the one that the driver keeps."""
+"""Devices and contexts by Numba's names. A context here is a device's primary context: the one that the driver
+keeps."""
 
 import collections
 import functools

@@ -1,7 +1,9 @@
 """Device arrays by Numba's names and rules.
 
-``DeviceNDArray`` is a Treadle array whose elements come to the host when they are indexed, as Numba's do; everything else
-that Treadle arrays can do it can do as well. ``StructuredArray`` is an array of records, dates or characters: dtypes that
+``DeviceNDArray`` is a Treadle array whose elements come to the host when they are indexed, as Numba's do; everything
+else
+that Treadle arrays can do it can do as well. ``StructuredArray`` is an array of records, dates or characters: dtypes
+that
 Treadle's own operations do not have, but kernels read and write.
 """
 
@@ -10,15 +12,15 @@ import math
 
 import numpy as np
 
-from .. import _creation, _manipulation, _treadle
+from .. import _manipulation, _treadle
 from .._creation import asnumpy
 from .._treadle import ndarray
 from . import _structured
 from ._structured import DeviceRecord, StructuredArray
 
 errmsg_contiguous_buffer = (
-    "Array contains non-contiguous buffer and cannot be transferred as a single memory region. Please ensure contiguous "
-    "buffer with numpy .ascontiguousarray()"
+    "Array contains non-contiguous buffer and cannot be transferred as a single memory region. Please ensure "
+    "contiguous buffer with numpy .ascontiguousarray()"
 )
 
 
@@ -220,7 +222,8 @@ def wrap(array, stream=0, cls=None):
 class DeviceNDArray(ndarray):
     """An array that ``to_device`` and ``device_array`` make.
 
-    It is a Treadle array. An index that names one element gives its value on the host, NumPy's conversions copy to the host,
+    It is a Treadle array. An index that names one element gives its value on the host, NumPy's conversions copy to
+    the host,
     and ``stream`` is the stream of its copies (0: the current one).
     """
 
@@ -269,7 +272,9 @@ class DeviceNDArray(ndarray):
         with on(stream):
             if value.ndim:
                 _check_store(super().__getitem__(key), value)
-            super().__setitem__(key, value.astype(self.dtype) if isinstance(value, np.ndarray) else value)
+            super().__setitem__(
+                key, value.astype(self.dtype) if isinstance(value, np.ndarray) else value
+            )
             self.flush()
             if not stream:
                 _treadle.get_current_stream().synchronize()
@@ -369,7 +374,9 @@ def to_device(obj, stream=0, copy=True, to=None):
     """
     if to is not None:
         if copy:
-            to.copy_to_device(np.asarray(obj) if not isinstance(obj, ndarray) else obj, stream=stream)
+            to.copy_to_device(
+                np.asarray(obj) if not isinstance(obj, ndarray) else obj, stream=stream
+            )
         return to
     if isinstance(obj, (ndarray, StructuredArray, DeviceRecord)):
         return obj
@@ -427,7 +434,9 @@ def like(make):
 
     @functools.wraps(make)
     def function(ary, **options):
-        return make(ary.shape, ary.dtype, strides=_strides_like(ary), order=_order_like(ary), **options)
+        return make(
+            ary.shape, ary.dtype, strides=_strides_like(ary), order=_order_like(ary), **options
+        )
 
     function.__name__ = function.__qualname__ = f"{make.__name__}_like"
     function.__doc__ = f"``{make.__name__}`` with the shape, dtype and order of an array of the host or the device."
@@ -461,7 +470,9 @@ def from_cuda_array_interface(desc, owner=None, sync=True):
     stream = desc.get("stream")
     from . import external_stream
 
-    array = wrap(_memory.from_cuda_array_interface(Described), external_stream(stream) if stream else 0)
+    array = wrap(
+        _memory.from_cuda_array_interface(Described), external_stream(stream) if stream else 0
+    )
     from .._jit import settings
 
     if stream and sync and settings.CUDA_ARRAY_INTERFACE_SYNC:

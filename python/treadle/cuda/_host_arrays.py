@@ -105,7 +105,9 @@ def pinned_array(shape, dtype=np.float64, strides=None, order="C"):
     return _over(buffer, np.ndarray, shape, dtype, strides, order, buffer)
 
 
-def mapped_array(shape, dtype=np.float64, strides=None, order="C", stream=0, portable=False, wc=False):
+def mapped_array(
+    shape, dtype=np.float64, strides=None, order="C", stream=0, portable=False, wc=False
+):
     """A NumPy array in page-locked memory that kernels reach without a copy, not initialised."""
     buffer = _memory.alloc_pinned_memory(_bytes(shape, dtype, strides))
     return _over(buffer, MappedNDArray, shape, dtype, strides, order, buffer)
@@ -136,7 +138,9 @@ class _Registered:
         self.array = array
 
     def __enter__(self):
-        self.lock = _treadle._LockedPages(self.array.__array_interface__["data"][0], self.array.nbytes)
+        self.lock = _treadle._LockedPages(
+            self.array.__array_interface__["data"][0], self.array.nbytes
+        )
         return self
 
     def __exit__(self, *error):

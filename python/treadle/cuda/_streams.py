@@ -24,7 +24,9 @@ def per_thread_default_stream():
 
 def external_stream(ptr):
     """A stream that somebody else made, by its address; an object with ``__cuda_stream__`` is taken as well."""
-    return Stream.from_external(ptr) if hasattr(ptr, "__cuda_stream__") else ExternalStream(int(ptr))
+    return (
+        Stream.from_external(ptr) if hasattr(ptr, "__cuda_stream__") else ExternalStream(int(ptr))
+    )
 
 
 def event(timing=True):

@@ -16,7 +16,8 @@ class _Address:
 
     def __init__(self, dtype, shape, strides):
         self.__array_interface__ = {
-            "shape": shape, "strides": strides, "typestr": f"|V{dtype.itemsize}", "data": (self.BASE, False), "version": 3,
+            "shape": shape, "strides": strides, "typestr": f"|V{dtype.itemsize}",
+            "data": (self.BASE, False), "version": 3,
         }  # fmt: skip
 
 
@@ -25,7 +26,8 @@ def _stand_in(dtype, shape, strides):
 
 
 class _OnDevice:
-    """What arrays and records share: ``memory`` (a Treadle array of bytes), ``offset`` of the first element, ``dtype``."""
+    """What arrays and records share: ``memory`` (a Treadle array of bytes), ``offset`` of the first element,
+    ``dtype``."""
 
     __cuda_memory__ = True
 
@@ -134,7 +136,9 @@ class StructuredArray(_OnDevice):
             shape, strides = shape + inner, strides + _steps(inner, dtype.itemsize)
         if plain(dtype):
             return wrap(self.bytes_at(shape, strides, dtype, offset), self.stream)
-        return StructuredArray(shape, strides, dtype, self.memory, self.offset + offset, self.stream)
+        return StructuredArray(
+            shape, strides, dtype, self.memory, self.offset + offset, self.stream
+        )
 
     def __getitem__(self, item):
         return self.getitem(item)
@@ -147,7 +151,11 @@ class StructuredArray(_OnDevice):
         whole = sum(i is not np.newaxis for i in items) == self.ndim and not any(
             i is Ellipsis or isinstance(i, slice) for i in items
         )
-        part = self._of(self._stand_in[items if Ellipsis in [type(i) for i in items] or whole is False else (*items, ...)])
+        part = self._of(
+            self._stand_in[
+                items if Ellipsis in [type(i) for i in items] or whole is False else (*items, ...)
+            ]
+        )
         if not whole:
             return part
         record = DeviceRecord(self.dtype, stream or self.stream, part.memory, part.offset)
@@ -214,7 +222,9 @@ class StructuredArray(_OnDevice):
 
     def bind(self, stream=0):
         """The same memory as an array whose copies use ``stream``."""
-        return StructuredArray(self.shape, self.strides, self.dtype, self.memory, self.offset, stream)
+        return StructuredArray(
+            self.shape, self.strides, self.dtype, self.memory, self.offset, stream
+        )
 
     def reshape(self, *newshape, order="C"):
         """The same memory with another shape; NotImplementedError when the elements would have to move."""
@@ -239,7 +249,9 @@ class StructuredArray(_OnDevice):
             raise ValueError("view of a structured array: the dtype must have the same size")
         if plain(dtype):
             return wrap(self.bytes_at(self.shape, self.strides, dtype), self.stream)
-        return StructuredArray(self.shape, self.strides, dtype, self.memory, self.offset, self.stream)
+        return StructuredArray(
+            self.shape, self.strides, dtype, self.memory, self.offset, self.stream
+        )
 
     @property
     def T(self):
@@ -333,8 +345,16 @@ def empty(shape, dtype, strides=None, order="C", stream=0):
     """An array that is not initialised."""
     dtype = np.dtype(dtype)
     if strides is None:
-        strides = _steps(shape, dtype.itemsize) if order == "C" else _steps(shape[::-1], dtype.itemsize)[::-1]
-    size = sum(abs(s) * (n - 1) for n, s in zip(shape, strides)) + dtype.itemsize if 0 not in shape else 0
+        strides = (
+            _steps(shape, dtype.itemsize)
+            if order == "C"
+            else _steps(shape[::-1], dtype.itemsize)[::-1]
+        )
+    size = (
+        sum(abs(s) * (n - 1) for n, s in zip(shape, strides)) + dtype.itemsize
+        if 0 not in shape
+        else 0
+    )
     memory = _treadle.empty((size,), np.uint8)
     low = sum(min(0, s * (n - 1)) for n, s in zip(shape, strides)) if size else 0
     return StructuredArray(shape, strides, dtype, memory, -low, stream)
