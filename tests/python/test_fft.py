@@ -1,5 +1,9 @@
 """treadle.fft against numpy.fft: dtypes, lengths, axes, norms, memory layouts, errors."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import treadle as td
@@ -110,6 +114,62 @@ def test_large_transforms():
     close(fft.irfft(fft.rfft(td.asarray(a))), a)
     b = values((300, 500), np.complex128)
     close(fft.ifft2(fft.fft2(td.asarray(b))), b)
+
+
+@pytest.mark.parametrize(
+    "shape", [(300, 511), (2, 256, 257), (40, 260, 256), (5, 64, 64), (3, 20, 30)]
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.complex128])
+def test_several_axes_of_large_arrays(shape, dtype):
+    """Large transforms go axis by axis, small ones whole; with and without more in front of them."""
+    a = values(shape, dtype)
+    x = td.asarray(a)
+    kind = np.complex64 if dtype == np.float32 else dtype
+    close(fft.fftn(x), np.fft.fftn(a).astype(kind))
+    close(fft.fft2(x), np.fft.fft2(a).astype(kind))
+    close(fft.ifftn(x), np.fft.ifftn(a).astype(kind))
+    close(fft.irfftn(x, shape), np.fft.irfftn(a, shape).astype(a.real.dtype))
+    if dtype == np.float32:
+        close(fft.rfftn(x), np.fft.rfftn(a).astype(kind))
+        close(fft.rfft2(x), np.fft.rfft2(a).astype(kind))
+        close(fft.irfftn(fft.rfftn(x), shape), a)
+
+
+@pytest.mark.parametrize(
+    "n", [1, 2, 29, 31, 37, 60, 62, 101, 128, 210, 243, 841, 1021, 4093, 10007, 65537, 100000]
+)
+def test_lengths(n):
+    """Small factors, large primes, squares of primes, powers."""
+    a = values((n,), np.complex128)
+    x = td.asarray(a)
+    close(fft.fft(x), np.fft.fft(a))
+    close(fft.ifft(x), np.fft.ifft(a))
+    close(fft.rfft(x.real), np.fft.rfft(a.real))
+    close(fft.irfft(x, n), np.fft.irfft(a, n))
+
+
+@pytest.mark.skipif(os.environ.get("TREADLE_FFTW") == "0", reason="this is that run")
+def test_without_fftw():
+    """Tests of this file with the transforms that need no library."""
+    if not td.cuda.Device().is_software:
+        pytest.skip("FFTW has no part in transforms on a GPU")
+    choice = "lengths or hermitian or large or test_several_axes"
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "-p",
+        "no:cacheprovider",
+        "-k",
+        choice,
+        __file__,
+    ]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | {"TREADLE_FFTW": "0"}
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
 
 
 def test_operands_keep_their_values_and_pending_work_counts():

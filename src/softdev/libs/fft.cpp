@@ -1,5 +1,5 @@
-// cuFFT-shaped Fourier transforms over FFTW, in stream order (boundary B2; contract in
-// tables/fft_api.def).
+// cuFFT-shaped Fourier transforms over FFTW or our own functions, in stream order (boundary B2;
+// contract in tables/fft_api.def).
 //
 // A plan's transforms are split among the threads of the device. FFTW's own plans are made when the
 // stream reaches the first of them, since they depend on the alignment of the data, and kept.
@@ -200,13 +200,70 @@ class FftOp final : public Op {
   long long chunk_ = 1;
 };
 
+// One operation of a plan: `plans` from the input or the output, some elements on, to either.
+template <class T>
+struct Pass {
+  Geometry geometry;
+  std::shared_ptr<Plans<T>> plans;
+  bool from_output = false, to_output = true;
+  long long offset = 0;  // complex elements, of passes that change the data in place
+};
+
+bool is_packed(const Side& side, const Geometry& g, bool half) {
+  long long points = 1;
+  for (int k = g.rank - 1; k >= 0; --k) {
+    long long length = half && k == g.rank - 1 ? g.n[k] / 2 + 1 : g.n[k];
+    if (k > 0 && side.embed[k] != length) return false;
+    points *= length;
+  }
+  return side.stride == 1 && side.dist == points;
+}
+
+// Large transforms of several axes go axis by axis, so that all threads of the device share each of
+// them, and lines that are a power of two apart do not fight for one set of the cache.
+template <class T>
+std::vector<Pass<T>> passes_of(const Geometry& g) {
+  std::vector<Pass<T>> passes;
+  const bool real_in = !is_complex(g.in.type), real_out = !is_complex(g.out.type);
+  const long long last = real_in || real_out ? g.n[g.rank - 1] / 2 + 1 : g.n[g.rank - 1];
+  const long long rows = g.rank == 3 ? g.n[0] * g.n[1] : g.n[0];
+  const long long smallest = (g.rank == 3 ? g.n[1] : rows) * last;  // points of an operation
+  if (g.rank == 1 || smallest < (1 << 16) || !is_packed(g.in, g, real_out) ||
+      !is_packed(g.out, g, real_in)) {
+    passes.push_back({g, std::make_shared<Plans<T>>(g)});
+    return passes;
+  }
+  Geometry lines = g;
+  lines.rank = 1;
+  lines.n[0] = g.n[g.rank - 1];
+  lines.batch = g.batch * rows;
+  lines.in.dist = real_in ? g.n[g.rank - 1] : last;
+  lines.out.dist = real_out ? g.n[g.rank - 1] : last;
+  Pass<T> along_last{lines, std::make_shared<Plans<T>>(lines)};
+  if (!real_out) passes.push_back(along_last);
+  for (int axis = g.rank - 2; axis >= 0; --axis) {
+    Geometry other;
+    other.rank = 1;
+    other.n[0] = g.n[axis];
+    other.in.type = other.out.type = real_out ? g.in.type : g.out.type;
+    other.batch = axis == 0 && g.rank == 3 ? g.n[1] * last : last;
+    other.in.stride = other.out.stride = other.batch;
+    other.in.dist = other.out.dist = 1;
+    auto plans = std::make_shared<Plans<T>>(other);
+    long long step = other.batch * g.n[axis];
+    for (long long at = 0; at < g.batch * rows * last; at += step)
+      passes.push_back({other, plans, !real_out, !real_out, at});
+  }
+  if (real_out) passes.push_back(along_last);
+  return passes;
+}
+
 // What a cufftHandle stands for.
 struct Plan {
   Context* context = nullptr;
   CUstream stream = nullptr;
-  Geometry geometry;
-  std::shared_ptr<Plans<float>> single;
-  std::shared_ptr<Plans<double>> twice;
+  std::shared_ptr<const std::vector<Pass<float>>> single;
+  std::shared_ptr<const std::vector<Pass<double>>> twice;
 };
 
 struct PlanTable {
@@ -255,15 +312,21 @@ Side side_of(const Geometry& g, bool half, const long long* embed, long long str
 }
 
 template <class T>
-cufftResult enqueue(Plan& plan, const std::shared_ptr<Plans<T>>& plans, void* in, void* out,
+cufftResult enqueue(Plan& plan, const std::vector<Pass<T>>& passes, void* in, void* out,
                     int direction) {
-  if (!Fftw<T>::get().problem.empty()) return CUFFT_SETUP_FAILED;
   CUstream stream = plan.context->resolve(plan.stream);
   if (plan.context->error != 0) return CUFFT_EXEC_FAILED;
   if (!stream) return CUFFT_INVALID_VALUE;
   try {
-    Ref<Op> op(new FftOp<T>(*plan.context, plan.geometry, plans, in, out, direction));
-    Scheduler::get().enqueue(stream->queue, *op);
+    for (const Pass<T>& pass : passes) {
+      auto place = [&](bool output) {
+        return static_cast<char*>(output ? out : in) +
+               pass.offset * static_cast<long long>(sizeof(std::complex<T>));
+      };
+      Ref<Op> op(new FftOp<T>(*plan.context, pass.geometry, pass.plans, place(pass.from_output),
+                              place(pass.to_output), direction));
+      Scheduler::get().enqueue(stream->queue, *op);
+    }
   } catch (const std::bad_alloc&) {
     return CUFFT_ALLOC_FAILED;
   }
@@ -335,9 +398,12 @@ cufftResult td_soft_cufftXtMakePlanMany(cufftHandle handle, int rank, long long*
     return CUFFT_INVALID_VALUE;
   *work_bytes = 0;
   return with_plan(handle, [&](Plan& plan) {
-    plan.geometry = g;
-    plan.single = single ? std::make_shared<Plans<float>>(g) : nullptr;
-    plan.twice = single ? nullptr : std::make_shared<Plans<double>>(g);
+    plan.single = nullptr;
+    plan.twice = nullptr;
+    if (single)
+      plan.single = std::make_shared<const std::vector<Pass<float>>>(passes_of<float>(g));
+    else
+      plan.twice = std::make_shared<const std::vector<Pass<double>>>(passes_of<double>(g));
     return CUFFT_SUCCESS;
   });
 }
@@ -350,8 +416,8 @@ cufftResult td_soft_cufftXtExec(cufftHandle handle, void* input, void* output, i
     return CUFFT_SUCCESS;
   });
   if (result != CUFFT_SUCCESS) return result;
-  if (copy.single) return enqueue(copy, copy.single, input, output, direction);
-  if (copy.twice) return enqueue(copy, copy.twice, input, output, direction);
+  if (copy.single) return enqueue(copy, *copy.single, input, output, direction);
+  if (copy.twice) return enqueue(copy, *copy.twice, input, output, direction);
   return CUFFT_INVALID_PLAN;
 }
 

@@ -1,9 +1,9 @@
-// FFTW, opened at first use: plans of any strides and their execution.
+// FFTW, opened at first use where it is installed: plans of any strides and their execution. Where
+// it is not, or TREADLE_FFTW=0 is set, functions of our own stand in the table (own_fft.h).
 #pragma once
 
 #include <complex>
 #include <cstddef>
-#include <string>
 
 namespace td::softdev {
 
@@ -30,7 +30,6 @@ struct Fftw {
   void (*run_from_real)(Plan plan, T* in, Complex* out) = nullptr;
   void (*run_to_real)(Plan plan, Complex* in, T* out) = nullptr;
   void (*destroy)(Plan plan) = nullptr;
-  std::string problem;  // "" when it can be used
 
   static const Fftw& get();
 };
