@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "fuse/kernel_cache.h"
+#include "fuse/kernels_text.h"
 #include "fuse/program.h"
 
 namespace td {
@@ -113,7 +114,7 @@ std::string random_text(Draw draw, DType dtype) {
                            "td_unit(td_word64(r, 1)), a[0], a[1]);\n";
       for (int k = 0; k < count; ++k) body += cat("    v[", k, "] = ", cast, "a[", k, "]);\n");
   }
-  return headers_for(dtype, true) +
+  return headers_for(dtype, true) + fuse::kText_fill +
          "extern \"C\" __global__ void __launch_bounds__(256) td_random(" + type +
          "* out, long long size, unsigned long long seed, unsigned long long offset, unsigned long "
          "long low, unsigned long long range, unsigned uneven) {\n  td_fill_random<" +

@@ -8,6 +8,7 @@ extern const char kText_ops[];            // arithmetic, comparison, bits
 extern const char kText_math[];           // floating-point functions
 extern const char kText_reduce[];         // reduction functors
 extern const char kText_philox[];         // random numbers
+extern const char kText_fill[];           // arrays of random numbers
 extern const char kText_user[];           // what user kernels may use
 extern const char kText_scan[];           // running sums
 extern const char kText_sort[];           // keys and radix sort
