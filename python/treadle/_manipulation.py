@@ -683,6 +683,9 @@ def _positions(obj, n, what):
     return places
 
 
+_FEW_RUNS = 8  # of neighbouring places: these are copied one by one, more are taken by index
+
+
 def _runs(kept):
     """Consecutive numbers of an ascending list as (first, one past the last)."""
     breaks = np.flatnonzero(np.diff(kept) != 1) + 1
@@ -705,6 +708,8 @@ def delete(arr, obj, axis=None):
     keep = np.ones(n, bool)
     keep[places] = False
     kept = np.flatnonzero(keep)
+    if np.count_nonzero(np.diff(kept) != 1) >= _FEW_RUNS:
+        return _treadle._take(arr, asarray(kept), axis, "raise")
     before = (slice(None),) * axis
     parts = [arr[before + (slice(i, j),)] for i, j in _runs(kept)]
     if not parts:
@@ -747,13 +752,21 @@ def insert(arr, obj, values, axis=None):
     old = np.ones(dims[axis], bool)
     old[targets] = False
     before = (slice(None),) * axis
+    shown = list(dims)
+    shown[axis] = len(targets)
+    spread = values._broadcast_to(shown)
+    if len(targets) >= _FEW_RUNS:
+        places = np.empty(dims[axis], np.intp)
+        places[old], places[targets] = np.arange(n), n + np.arange(len(targets))
+        _treadle._copy_into(
+            result,
+            _treadle._take(concatenate([arr, spread], axis), asarray(places), axis, "raise"),
+        )
+        return result
     taken = 0
     for i, j in _runs(np.flatnonzero(old)):
         result[before + (slice(i, j),)] = arr[before + (slice(taken, taken + j - i),)]
         taken += j - i
-    shown = list(dims)
-    shown[axis] = len(targets)
-    spread = values._broadcast_to(shown)
     for k, target in enumerate(targets):
         result[before + (int(target),)] = spread[before + (k,)]
     return result

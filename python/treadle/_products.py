@@ -102,6 +102,9 @@ def vdot(a, b):
     return _treadle.matmul(_conjugated(a), b)
 
 
+_SUMMED = [np.dtype(letter) for letter in "fdFD"]
+
+
 def vecdot(x1, x2, /, out=None, *, axis=-1):
     """Inner products along an axis, which both arrays have; the first is conjugated."""
     x1, x2 = own(x1, "vecdot"), own(x2, "vecdot")
@@ -114,7 +117,11 @@ def vecdot(x1, x2, /, out=None, *, axis=-1):
         raise ValueError(
             f"vecdot: the vectors have lengths {x1.shape[-1]} and {x2.shape[-1]}; they must agree"
         )
-    result = _treadle.matmul(_conjugated(x1)[..., None, :], x2[..., :, None])[..., 0, 0]
+    common = np.result_type(x1.dtype, x2.dtype)
+    if common in _SUMMED and x1.size > x1.shape[-1]:  # many sums: one fused pass over both
+        result = _treadle.sum(_conjugated(x1) * x2, -1, common)
+    else:
+        result = _treadle.matmul(_conjugated(x1)[..., None, :], x2[..., :, None])[..., 0, 0]
     if out is None:
         return result
     copyto(out, result)

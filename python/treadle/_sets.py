@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import _treadle
-from ._creation import arange, empty, ones
+from ._creation import arange, empty, ones, zeros
 from ._functions import _axis, _own, concatenate, moveaxis
 from ._kinds import kind_of
 from ._sorting import _scalar, lexsort, searchsorted
@@ -141,7 +141,11 @@ def unique_values(x, /):
 
 
 def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
-    """For each of ``element``, whether it is among ``test_elements``; either may be a number. NaN is in nothing."""
+    """For each of ``element``, whether it is among ``test_elements``; either may be a number. NaN is in nothing.
+
+    ``kind``: "table" marks integers in a table of their range, for which it waits; "sort" searches; None takes the
+    table where it is small.
+    """
     if kind not in (None, "sort", "table"):
         raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
     element, test = _scalar(element, "isin"), _scalar(test_elements, "isin").reshape(-1)
@@ -149,12 +153,39 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
         found = _treadle.not_equal(element, element) & False
     else:
         common = np.promote_types(element.dtype, test.dtype)
+        found = None if kind == "sort" else _isin_by_table(element, test, common, kind == "table")
+        if found is not None:
+            return ~found if invert else found
         element = element.astype(common, copy=False)
         test = _treadle._sort(test.astype(common, copy=False), 0, False)
         place = _treadle.minimum(searchsorted(test, element), test.size - 1)
         near = _treadle._gather(test, place.reshape(-1)).reshape(place.shape)
         found = near == element
     return ~found if invert else found
+
+
+def _isin_by_table(element, test, common, wanted):
+    """The answer from a table with a mark for each value of ``test``; None where there should not be one."""
+    if element.dtype.kind not in "iub" or test.dtype.kind not in "iub" or common.kind not in "iub":
+        if wanted:
+            raise ValueError(
+                "The 'table' method is only supported for boolean or integer arrays. Please select 'sort' or None for kind."
+            )
+        return None
+    if common.kind == "u" and common.itemsize == 8:
+        return None  # differences of these do not fit into int64
+    if not wanted and min(element.size, test.size) < 4096:
+        return None
+    low, high = int(_treadle.min(test)), int(_treadle.max(test))
+    if high - low > (2**31 if wanted else 6 * (element.size + test.size)):
+        return None
+    table = zeros(high - low + 2, bool)  # the last stands for every value that is out of range
+    table[test.astype(np.int64) - low] = True
+    element = element.astype(np.int64)
+    inside = (element >= low) & (element <= high)
+    return _treadle._take(
+        table, _treadle.where(inside, element - low, high - low + 1), None, "wrap"
+    )
 
 
 def _two(ar1, ar2, function, assume_unique):

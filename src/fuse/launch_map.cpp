@@ -27,6 +27,9 @@ struct Plan {
   std::size_t turn = 0;  // tiled: the axis along which the turned leaves run
   std::vector<bool> turned;
   std::vector<CUdeviceptr> addresses;
+  // Strides of the last axis that are spelled in the text, 0 for the others: every second element
+  // (also the real parts of complex numbers), or backwards. Lanes are then known distances apart.
+  std::vector<std::int64_t> spelled;
 };
 
 const View& operand(const Program& program, std::size_t k) {
@@ -85,6 +88,11 @@ Plan make_plan(const Program& program) {
   for (std::size_t k = 0; k < count; ++k)
     plan.addresses.push_back(operands[k]->storage->address() +
                              static_cast<CUdeviceptr>(operands[k]->offset));
+  for (std::size_t k = 0; k < count; ++k) {
+    bool strided = plan.walk.access[k] == Access::strided;
+    std::int64_t last = strided ? plan.walk.strides[k].back() : 0;
+    plan.spelled.push_back(last == 2 || last == -1 ? last : 0);
+  }
   bool flat = std::none_of(plan.walk.access.begin(), plan.walk.access.end(), steps_by_strides);
   if (!flat) {
     plan.scheme = plan_tiles(program, plan)           ? Scheme::tiled
@@ -198,10 +206,21 @@ class MapPrinter {
   // Sum of coordinate times stride over the first `upto` axes.
   std::string offset(std::size_t k, std::size_t upto) const {
     std::string text;
-    for (std::size_t d = 0; d < upto; ++d)
-      text += (d ? " + c" : "c") + std::to_string(d) + " * " + operand_name(program_, k) + "_" +
-              std::to_string(d);
+    std::size_t last = plan_.walk.dims.size() - 1;
+    for (std::size_t d = 0; d < upto; ++d) {
+      std::string coordinate = "c" + std::to_string(d);
+      text += (d ? " + " : "") + (d == last ? along_last(k, coordinate)
+                                            : coordinate + " * " + operand_name(program_, k) + "_" +
+                                                  std::to_string(d));
+    }
     return text.empty() ? "0" : text;
+  }
+
+  // `coordinate` of the last axis times the stride of operand k there.
+  std::string along_last(std::size_t k, const std::string& coordinate) const {
+    if (plan_.spelled[k] != 0) return coordinate + " * (" + std::to_string(plan_.spelled[k]) + ")";
+    return coordinate + " * " + operand_name(program_, k) + "_" +
+           std::to_string(plan_.walk.dims.size() - 1);
   }
 
   void linear() {
@@ -233,10 +252,8 @@ class MapPrinter {
       case Access::constant:
       case Access::repeated:
         return "0";
-      case Access::strided: {
-        std::size_t last = plan_.walk.dims.size() - 1;
-        return "i * " + operand_name(program_, k) + "_" + std::to_string(last);
-      }
+      case Access::strided:
+        return along_last(k, "i");
       default:
         return "i";
     }
@@ -361,6 +378,7 @@ std::string plan_key(const Program& program, const Plan& plan) {
   key.push_back(static_cast<char>(plan.walk.wide));
   key.push_back(static_cast<char>(plan.walk.dims.size()));
   for (Access access : plan.walk.access) key.push_back(static_cast<char>(access));
+  for (std::int64_t stride : plan.spelled) key.push_back(static_cast<char>(stride));
   if (plan.scheme == Scheme::tiled) {
     key.push_back(static_cast<char>(plan.turn));
     for (bool turned : plan.turned) key.push_back(static_cast<char>(turned));

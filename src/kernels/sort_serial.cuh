@@ -11,8 +11,7 @@ TD_FN void td_serial_count(const T* in, unsigned* counts, I length, I rows, I ch
   const I first = row * length + c * chunk, end = row * length + length;
   const I last = first + chunk < end ? first + chunk : end;
   for (int d = 0; d < 256; ++d) counts[base + d] = 0;
-  for (I k = first; k < last; ++k)
-    counts[base + (I)td_digit(td_key(in[k]), shift, flip)] += 1;
+  for (I k = first; k < last; ++k) counts[base + (I)td_digit(td_key(in[k]), shift, flip)] += 1;
 }
 
 template <class I>

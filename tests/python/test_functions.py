@@ -167,3 +167,34 @@ def test_random_is_repeatable_and_sane():
     first = td.random.rand(3, 2)
     td.random.seed(5)
     assert first.shape == (3, 2) and td.array_equal(first, td.random.rand(3, 2))
+
+
+@pytest.mark.parametrize("letter", "?bBhiIq")
+@pytest.mark.parametrize("kind", [None, "table", "sort"])
+def test_isin_by_table_and_by_search(letter, kind):
+    rng = np.random.default_rng(8)
+    x = rng.integers(0, 100, (90, 60)).astype(letter)
+    for test in (rng.integers(-20, 130, 5000).astype("h"), x[:3], np.array([5], "q")):
+        for invert in (False, True):
+            got = td.isin(td.asarray(x), td.asarray(test), kind=kind, invert=invert)
+            np.testing.assert_array_equal(got.get(), np.isin(x, test, invert=invert))
+    with pytest.raises(ValueError, match="table"):
+        td.isin(td.asarray(x), td.asarray([0.5]), kind="table")
+
+
+@pytest.mark.parametrize("order", "CF")
+def test_many_runs_of_delete_and_insert(order):
+    x = np.arange(600.0).reshape(20, 30, order=order)
+    d = td.asarray(x, order=order)
+    for axis in (None, 0, 1):
+        for where in (
+            slice(None, None, 2),
+            np.arange(0, 20, 2),
+            [1, 3, 5, 7, 9, 11, 13, 15, 17, 19],
+        ):
+            np.testing.assert_array_equal(
+                td.delete(d, where, axis).get(), np.delete(x, where, axis)
+            )
+            np.testing.assert_array_equal(
+                td.insert(d, where, -1.0, axis).get(), np.insert(x, where, -1.0, axis)
+            )
