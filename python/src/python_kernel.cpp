@@ -12,6 +12,7 @@
 #include "call_site.h"
 #include "kernel_args.h"
 #include "treadle/occupancy.h"
+#include "treadle/ptx.h"
 #include "treadle/python_kernel.h"
 
 namespace td::python {
@@ -337,6 +338,11 @@ PyObject* kernel_subscript(PyObject* self, PyObject* config) noexcept {
 }  // namespace
 
 void bind_python_kernel(nb::module_& m) {
+  m.def("_ptx_of", [](const std::string& text, const std::vector<std::string>& options, int cc) {
+    ModuleOptions given;
+    given.options = options;
+    return without_gil([&] { return ptx_of(text, given, cc); });
+  });
   m.def("_watch_configurations", [](bool on) { watch_configurations = on; });
   m.def("_active_blocks", [](const Kernel& kernel, int threads, std::size_t shared) {
     return without_gil([&] { return active_blocks(kernel, threads, shared); });

@@ -6,6 +6,8 @@ numba.cuda.testing and numba.cuda.tests.support, is written anew here.
 
 import contextlib
 import importlib
+import importlib.abc
+import importlib.util
 import io
 import os
 import subprocess
@@ -43,6 +45,11 @@ class TestCase(PreciseEquality, unittest.TestCase):
 
     def assertRefCount(self, *objects):
         return contextlib.nullcontext()
+
+    def reset_module_warnings(self, module):
+        vars(sys.modules[module] if isinstance(module, str) else module).pop(
+            "__warningregistry__", None
+        )
 
     @contextlib.contextmanager
     def check_warnings(self, messages, category=RuntimeWarning):
@@ -166,7 +173,8 @@ def _support(module):
         captured_stderr=lambda: contextlib.redirect_stderr(io.StringIO()),
         linux_only=lambda test: test, windows_only=unittest.skip("for Windows"), IS_NUMPY_2=True,
         skip_unless_cffi=_skip_unless(importlib.util.find_spec("cffi"), "needs cffi"),
-        CheckWarningsMixin=object, MemoryLeakMixin=object, EnableNRTStatsMixin=object,
+        CheckWarningsMixin=type("CheckWarningsMixin", (), {}), MemoryLeakMixin=type("MemoryLeakMixin", (), {}),
+        EnableNRTStatsMixin=type("EnableNRTStatsMixin", (), {}),
         temp_directory=lambda prefix: tempfile.mkdtemp(prefix=prefix), ignore_internal_warnings=lambda: None,
         import_dynamic=importlib.import_module,
     )  # fmt: skip
@@ -175,6 +183,66 @@ def _support(module):
 def _tests(module):
     module.load_testsuite = None
     module.__path__ = [str(TESTS)]
+
+
+class Elsewhere:
+    """Something of cuda.core or of Numba's inside: to use it in a test is to be skipped."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __call__(self, *args, **kwargs):
+        pytest.skip(f"asks for {self._name}")
+
+    def __getattr__(self, part):
+        if part.startswith("__"):
+            raise AttributeError(part)
+        return Elsewhere(f"{self._name}.{part}")
+
+
+def _elsewhere(*names, **own):
+    def fill(module):
+        vars(module).update({n: Elsewhere(f"{module.__name__}.{n}") for n in names}, **own)
+
+    return fill
+
+
+class _Core(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """The package cuda of cuda-python, as far as the tests import it at their top."""
+
+    def __init__(self):
+        from treadle.errors import CUDAError
+
+        self.table = {
+            "cuda": _elsewhere(), "cuda.core": _elsewhere("Buffer", "Device", "LaunchConfig", "ObjectCode", "Stream", "launch"),
+            "cuda.core.utils": _elsewhere("StridedMemoryView"), "cuda.core._utils": _elsewhere(),
+            "cuda.core._utils.cuda_utils": _elsewhere("NVRTCError", CUDAError=CUDAError),
+        }  # fmt: skip
+
+    def find_spec(self, name, path=None, target=None):
+        return (
+            importlib.util.spec_from_loader(name, self, is_package=True)
+            if name in self.table
+            else None
+        )
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        self.table[module.__name__](module)
+
+
+def _extensions(module):
+    """Types that extensions of Numba's compiler make."""
+    from treadle._jit import types as ty
+
+    class StructModelType(ty.Type):
+        def __init__(self):
+            super().__init__("TestStructModelType")
+
+    module.StructModelType, module.struct_model_type = StructModelType, StructModelType()
+    module.MyStruct = Elsewhere("an extension of Numba's compiler")
 
 
 class NumbaModule(pytest.Module):
@@ -216,6 +284,9 @@ def install():
     table["numba.cuda.testing"] = _testing
     table["numba.cuda.tests"] = _tests
     table["numba.cuda.tests.support"] = _support
+    table["numba.cuda.tests.cudapy.extensions_usecases"] = _extensions
+    if importlib.util.find_spec("cuda") is None:
+        sys.meta_path.insert(0, _Core())
 
 
 install()

@@ -182,6 +182,8 @@ class Writer(Tally):
 
 def run_one(options):
     os.environ["NUMBA_CUDA_TESTS"] = str(options.checkout)
+    path = [str(HERE / "numba_site"), os.environ.get("PYTHONPATH", "")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, path))  # of processes that tests start
     sys.path.insert(0, str(HERE))
     os.chdir(options.checkout)
     import pytest

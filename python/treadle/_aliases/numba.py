@@ -188,6 +188,12 @@ def _typeof_module(module):
     module.typeof = _typeof
 
 
+def _vector_types(module):
+    from treadle._jit.vector_types import CONSTRUCTORS
+
+    module.vector_types = {n: c for n, c in CONSTRUCTORS.items() if "x" in n}
+
+
 def _utils(module):
     module.PYVERSION = sys.version_info[:2]
 
@@ -230,7 +236,7 @@ MODULES = {
     "numba.cuda.compiler": _of("treadle._jit.compile_only"),
     "numba.cuda.launchconfig": _of("treadle._jit.launch_config"),
     "numba.cuda.extending": _of("treadle._jit.extending"),
-    "numba.cuda.vector_types": _of("treadle._jit.vector_types"),
+    "numba.cuda.vector_types": _vector_types,
     "numba.cuda.kernels": _empty,
     "numba.cuda.kernels.transpose": _of("treadle.cuda._devicearray", "transpose"),
     "numba.cuda.kernels.reduction": _of("treadle._jit.reduction"),

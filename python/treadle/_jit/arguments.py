@@ -52,7 +52,7 @@ def typeof(value):
         return value.type
     if isinstance(value, np.void) and value.dtype.names:
         return ty.Record(value.dtype)
-    if isinstance(value, _Hint):
+    if isinstance(value, ArgHint):
         return typeof(value.value)
     if isinstance(value, enum.Enum):
         return typeof(value.value)
@@ -75,19 +75,19 @@ class Adapted:
 
     def __enter__(self):
         with self.stream or contextlib.nullcontext():
-            return tuple(self.adapt(a) for a in self.args)
+            return tuple(self.adapt(a, True) for a in self.args)
 
     def __exit__(self, kind, value, trace):
         if kind is None:
             with self.stream or contextlib.nullcontext():
                 for host, device in self.back:
                     if host.size:
-                        host[...] = device.copy_to_host()
+                        device.copy_to_host(host)
                 for action in self.retrieve:
                     action()
 
-    def adapt(self, value):
-        for extension in self.dispatcher.extensions[::-1]:
+    def adapt(self, value, outermost=False):
+        for extension in self.dispatcher.extensions[::-1] if outermost else ():
             stream = self.stream or 0
             _, value = extension.prepare_args(
                 typeof_or_none(value), value, stream=stream, retr=self.retrieve
@@ -119,10 +119,7 @@ class Adapted:
         if isinstance(value, float):
             return float(value)
         if isinstance(value, np.void):
-            type_ = typeof(value)
-            packed = Packed(repr(value.dtype), value.tobytes())
-            packed.type = type_
-            return packed
+            return self.stage(value, True, True)
         if hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack__"):
             return _treadle_array(value)
         raise TypingError(
@@ -131,11 +128,14 @@ class Adapted:
         )
 
     def stage(self, host, upload, download):
+        from .._creation import asarray
         from ..cuda import _devicearray as arrays
 
-        if upload:
+        if isinstance(host, np.void):
+            device = arrays.to_device(host)
+        elif upload:
             plain = arrays.plain(host.dtype)
-            device = arrays._creation.asarray(host) if plain else arrays.to_device(host)
+            device = asarray(host) if plain else arrays.to_device(host)
         else:
             device = arrays.device_array(host.shape, host.dtype)
         if download and host.flags.writeable:
@@ -156,39 +156,41 @@ def _treadle_array(value):
     return treadle.from_dlpack(value) if hasattr(value, "__dlpack__") else treadle.asarray(value)
 
 
-class _Hint:
+class ArgHint:
+    """What a kernel does with a host array or record; other values pass as they are."""
+
+    upload = download = True
+
     def __init__(self, value):
         self.value = value
 
+    def stage(self, adapted):
+        host = isinstance(self.value, (np.ndarray, np.void)) and not hasattr(
+            self.value, "__treadle_view__"
+        )
+        return (
+            adapted.stage(self.value, self.upload, self.download)
+            if host
+            else adapted.adapt(self.value)
+        )
 
-class In(_Hint):
+
+class In(ArgHint):
     """A host array that a kernel only reads."""
 
-    def stage(self, adapted):
-        return (
-            adapted.stage(self.value, True, False)
-            if isinstance(self.value, np.ndarray)
-            else adapted.adapt(self.value)
-        )
+    download = False
 
 
-class Out(_Hint):
+class Out(ArgHint):
     """A host array that a kernel only writes."""
 
-    def stage(self, adapted):
-        return (
-            adapted.stage(self.value, False, True)
-            if isinstance(self.value, np.ndarray)
-            else adapted.adapt(self.value)
-        )
+    upload = False
 
 
-class InOut(_Hint):
+class InOut(ArgHint):
     """A host array that a kernel reads and writes."""
 
-    def stage(self, adapted):
-        return (
-            adapted.stage(self.value, True, True)
-            if isinstance(self.value, np.ndarray)
-            else adapted.adapt(self.value)
-        )
+
+def wrap_arg(value, default=InOut):
+    """The value with a hint: its own, or ``default``."""
+    return value if isinstance(value, ArgHint) else default(value)

@@ -20,8 +20,8 @@ def flatten(name, type_, declared, statements):
     if type_ is ty.none:
         return Value(ty.none, "", None)
     if isinstance(type_, ty.Record):
-        declared.append(f"tdpy::record_bytes<{type_.dtype.itemsize}> {name}")
-        return Value(type_, f"{type_.cpp}{{{name}.bytes}}")
+        declared.append(f"char* {name}")  # records are passed by reference
+        return Value(type_, f"{type_.cpp}{{{name}}}")
     if not type_.is_tuple:
         declared.append(f"{type_.cpp} {name}")
         return Value(type_, name)
@@ -39,6 +39,20 @@ def new_unit(dispatcher):
     unit = Unit(debug=dispatcher.debug, bounds=dispatcher.bounds)
     linking.add(unit, dispatcher.link)
     return unit
+
+
+def preamble(unit):
+    """What stands in front of an entry: prelude, linked sources, constants, device functions."""
+    text = [_treadle._python_prelude()]
+    if unit.dynamic_shared:
+        text.append(
+            "extern __shared__ __align__(16) char td_dynamic_shared[];\n__device__ unsigned td_dynamic_bytes() {\n "
+            ' unsigned n;\n  asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(n));\n  return n;\n}'
+        )
+    if unit.sites or unit.debug or unit.bounds:
+        text.append(debugging.DECLARATION)
+    text += [*unit.sources, *unit.globals, *unit.text]
+    return text
 
 
 def print_kernel(dispatcher, types):
@@ -67,15 +81,7 @@ def print_kernel(dispatcher, types):
         given = dispatcher.launch_bounds
         numbers = given if isinstance(given, tuple) else (given,)
         bounds = f"__launch_bounds__({', '.join(map(str, numbers))}) "
-    text = [_treadle._python_prelude()]
-    if unit.dynamic_shared:
-        text.append(
-            "extern __shared__ __align__(16) char td_dynamic_shared[];\n__device__ unsigned td_dynamic_bytes() {\n "
-            ' unsigned n;\n  asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(n));\n  return n;\n}'
-        )
-    if unit.sites or unit.debug or unit.bounds:
-        text.append(debugging.DECLARATION)
-    text += [*unit.sources, *unit.globals, *unit.text]
+    text = preamble(unit)
     text.append(f'extern "C" __global__ void {bounds}{entry}({", ".join(declared)}) {{')
     flag = ["bool td_failed = false;"] if compiler.fails else []
     text += [*prologue, *flag, *lines, "}", ""]
@@ -84,13 +90,36 @@ def print_kernel(dispatcher, types):
     return source, entry, unit, variables
 
 
-def check_device(dispatcher, args, return_type):
-    """Compiles a device function for its types' sake; the type of its result."""
+def walk_device(dispatcher, args):
+    """(unit, compiler, lines) of a device function."""
     unit = new_unit(dispatcher)
     compiler = FunctionCompiler(unit, dispatcher.py_func)
     values = {}
     for p, type_ in zip(compiler.function.parameters, args):
         values[p.name] = parameter(p.name, type_)
         compiler.variables[p.name + "_"] = type_
-    compiler.walk(values)
+    lines = compiler.walk(values)
+    return unit, compiler, lines
+
+
+def check_device(dispatcher, args, return_type):
+    """Compiles a device function for its types' sake; the type of its result."""
+    _, compiler, _ = walk_device(dispatcher, args)
     return compiler.result or ty.none
+
+
+def print_device(dispatcher, args, return_type, name=None):
+    """(text, unit, type of the result) of a device function that stands for itself, by the rules of C."""
+    unit, compiler, lines = walk_device(dispatcher, args)
+    result = compiler.result or ty.none
+    listed = [
+        f"{t.cpp} {p.name}_" for p, t in zip(compiler.function.parameters, args) if t is not ty.none
+    ]
+    name = name or "".join(ch if ch.isalnum() else "_" for ch in dispatcher.py_func.__name__)
+    text = preamble(unit)
+    text.append(
+        f'extern "C" __device__ {result.cpp if result is not ty.none else "void"} {name}({", ".join(listed)}) {{'
+    )
+    flag = ["bool td_failed = false;"] if compiler.fails else []
+    text += [*flag, *lines, "}", ""]
+    return "\n".join(text), unit, result

@@ -6,6 +6,7 @@ import types as pytypes
 from .. import _treadle
 from . import debugging
 from . import types as ty
+from .capture import Function
 from .errors import KernelError
 from .values import UNKNOWN, Value
 
@@ -29,7 +30,16 @@ def call_function(c, target, args, kwargs, node):
             "call a device function; kernels are launched from the host",
         )
     if isinstance(inner, pytypes.FunctionType):
+        if isinstance(target, Dispatcher) and target.is_device and target._explicit:
+            return call_signature(c, target, args, kwargs, node)
         return call_python(c, inner, args, kwargs, node)
+    if isinstance(inner, pytypes.MethodType) and _is_from_buffer(inner):
+        array = args[0]
+        if not array.type.is_array:
+            raise c.error(f"from_buffer takes an array, not {array.type}", node)
+        return Value(
+            ty.CPointer(array.type.dtype), f"({array.type.dtype.cpp}*){c.keep(array).code}.data"
+        )
     if isinstance(inner, (pytypes.MethodType, pytypes.BuiltinMethodType)):
         refuse_method(c, inner, node)
     if isinstance(inner, type) and issubclass(inner, tuple) and hasattr(inner, "_fields"):
@@ -73,6 +83,37 @@ def refuse_method(c, method, node):
     raise c.unsupported(
         f"a bound method, '{type(owner).__name__}.{name}', cannot be called in kernels", node, cure
     )
+
+
+def _is_from_buffer(method):
+    """ffi.from_buffer of a cffi.FFI: an array's address."""
+    return method.__name__ == "from_buffer" and type(method.__self__).__module__ == "cffi.api"
+
+
+def call_signature(c, target, args, kwargs, node):
+    """A call of a device function that has signatures: the arguments are converted to those of the best one."""
+    from .overloads import best
+
+    function = Function(target.py_func, "device function")
+    bound = [value for _, value in bind(c, function, args, kwargs, node)]
+    types = tuple(v.type for v in bound)
+    chosen = best(target._explicit, types, ambiguous="first")
+    if chosen is None:
+        known = ", ".join(f"({', '.join(map(str, s))})" for s in target._explicit)
+        raise c.error(
+            f"Invalid use of type '{target.__name__}' with parameters ({', '.join(map(str, types))}): it is compiled for "
+            f"{known}",
+            node,
+        )
+    converted = [
+        c.convert(v, t) if isinstance(t, ty.Scalar) and v.type != t else v
+        for v, t in zip(bound, chosen)
+    ]
+    result = call_python(c, target.py_func, converted, {}, node)
+    wanted = target._results.get(chosen)
+    if wanted not in (None, ty.none) and isinstance(wanted, ty.Scalar) and result.type != wanted:
+        return c.convert(result, wanted)
+    return result
 
 
 def bind(c, function, args, kwargs, node):

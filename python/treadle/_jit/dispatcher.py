@@ -35,7 +35,7 @@ class Dispatcher(_treadle._PythonKernel):
     variant.
     """
 
-    launch_only = False
+    launch_only, carveout = False, None
 
     def __init__(self, py_func, signatures=None, *, device=False, debug=False, fastmath=False, options=None, link=(),
                  max_registers=None, launch_bounds=None, inline=False, opt=True, cache=False, lineinfo=False,
@@ -60,8 +60,9 @@ class Dispatcher(_treadle._PythonKernel):
         }  # fmt: skip
         self._compiled = {}  # argument types -> Compiled
         self._device_results, self._block_sizes = {}, {}
+        self._results = {}  # of the signatures of a device function: argument types -> type of the result
         self._reporting = []
-        self._explicit = None
+        self._explicit, self.specializations = None, {}
         if signatures is not None:
             self._explicit = []
             for signature in signatures:
@@ -178,11 +179,14 @@ class Dispatcher(_treadle._PythonKernel):
                 f"it from a kernel"
             )
         compiled = make(self, types)
+        if self.carveout is not None:
+            compiled.kernel.preferred_shared_memory_carveout = self.carveout
         self._compiled[types] = compiled
         return compiled
 
     def _compile_signature(self, signature):
         if self.is_device:
+            self._results[tuple(signature.args)] = signature.return_type
             self.compile_device(signature.args, signature.return_type)
         else:
             if signature.return_type is not ty.none:
@@ -213,25 +217,29 @@ class Dispatcher(_treadle._PythonKernel):
     @property
     def signatures(self):
         """The argument types of the variants compiled so far."""
-        return list(self._compiled)
+        return list(self._device_results if self.is_device else self._compiled)
 
     @property
     def overloads(self):
-        """The variants compiled so far, by argument types."""
-        return dict(self._compiled)
+        """The variants compiled so far, by argument types; of a device function the types of its results."""
+        return dict(self._device_results if self.is_device else self._compiled)
 
     @property
     def specialized(self):
         return self._explicit is not None and len(self._explicit) == 1
 
     def specialize(self, *args):
-        """A dispatcher with one variant, for the types of these arguments."""
+        """A dispatcher with one variant, for these types, or the types of these values."""
         from .arguments import typeof
 
-        types = tuple(typeof(a) for a in args)
+        types = tuple(a if isinstance(a, ty.Type) else typeof(a) for a in args)
         if self.specialized:
             raise RuntimeError("Dispatcher already specialized")
-        return Dispatcher(self.py_func, [ty.void(*types)], **self._keywords())
+        found = self.specializations.get(types)
+        if found is None:
+            found = Dispatcher(self.py_func, [ty.void(*types)], **self._keywords())
+            self.specializations[types] = found
+        return found
 
     def _keywords(self):
         return {
@@ -275,6 +283,39 @@ class Dispatcher(_treadle._PythonKernel):
     def inspect_source(self, signature=None):
         """The generated CUDA C++ text, of one variant or of all by argument types."""
         return self._facts(lambda c: c.text, signature)
+
+    def inspect_asm(self, signature=None):
+        """The PTX of one variant or of all by argument types, which NVRTC makes of the text, for the current device's
+        compute capability. NotSupported without NVRTC.
+        """
+        from .compile_only import compile_ptx_for_current_device
+        from .variant import options_of
+
+        if self.is_device:
+            found = {
+                types: compile_ptx_for_current_device(self.py_func, types, device=True)[0]
+                for types in self._device_results
+            }
+            return found if signature is None else compile_ptx_for_current_device(
+                self.py_func, signature, device=True
+            )[0]  # fmt: skip
+        device = _treadle.Device()
+        cc = 10 * device.attribute(75) + device.attribute(76)
+        return self._facts(lambda c: _treadle._ptx_of(c.text, options_of(self), cc), signature)
+
+    def inspect_llvm(self, signature=None):
+        """There is none: see ``inspect_source`` and ``inspect_asm``."""
+        raise NotImplementedError(
+            "kernels are CUDA C++ text, not LLVM's: inspect_source() gives the text, inspect_asm() the PTX of it"
+        )
+
+    def inspect_sass(self, signature=None):
+        """Not given: machine code of a GPU."""
+        if self.is_device:
+            raise RuntimeError("Cannot inspect SASS of a device function")
+        raise NotImplementedError(
+            "inspect_sass: write inspect_asm() to a file and use ptxas and nvdisasm of the CUDA toolkit"
+        )
 
     def inspect_types(self, file=None, signature=None):
         """Prints the types of every name of each variant."""
@@ -391,6 +432,27 @@ def _leaf_dtypes(types):
     return leaves
 
 
+_CARVEOUTS = {"default": -1, "MaxL1": 0, "MaxShared": 100}
+
+
+def check_carveout(value):
+    """Percent of the memory that shared memory and the L1 cache share; -1: the driver decides. None stays None."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        names = {name.lower(): percent for name, percent in _CARVEOUTS.items()}
+        if value.lower() not in names:
+            raise ValueError(
+                f"Invalid carveout value: {value!r}; it is one of {', '.join(_CARVEOUTS)} or -1 to 100"
+            )
+        return names[value.lower()]
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"shared_memory_carveout must be a string or an integer, not {value!r}")
+    if not -1 <= value <= 100:
+        raise ValueError(f"shared_memory_carveout is {value}; it must be between -1 and 100")
+    return value
+
+
 def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=(), debug=None, opt=None,
         lineinfo=False, cache=False, **kws):  # fmt: skip
     """Makes a kernel of a Python function.
@@ -432,7 +494,10 @@ def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=
             f"jit() got an unexpected keyword argument {sorted(unknown)[0]!r}; it takes {', '.join(sorted(known))}"
         )
     kws.pop("lto", None)
-    kws.pop("shared_memory_carveout", None)
+    carveout = check_carveout(kws.pop("shared_memory_carveout", None))
+    bounds = kws.get("launch_bounds")
+    if isinstance(bounds, tuple) and len(bounds) > 3:
+        raise ValueError(f"Got {len(bounds)} launch bounds: {bounds}; a launch has at most 3")
     options = {
         "device": device, "debug": bool(debug), "inline": inline, "link": link,
         "lineinfo": lineinfo, "cache": cache, **kws,
@@ -445,6 +510,7 @@ def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=
             raise TypeError(f"cuda.jit takes a Python function (def or lambda), not {function!r}")
         dispatcher = Dispatcher(function, None, **options)
         dispatcher.bounds = dispatcher.bounds or debug_bounds
+        dispatcher.carveout = carveout
         if signatures:
             dispatcher._explicit = [tuple(s.args) for s in signatures]
             with ShortTraces():

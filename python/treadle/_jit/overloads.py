@@ -37,8 +37,8 @@ def cost(have, want):
     return None
 
 
-def best(signatures, types):
-    """The cheapest signature, or None. TypeError when several are equally good."""
+def best(signatures, types, ambiguous="refuse"):
+    """The cheapest signature, or None. TypeError when several are equally good, unless ``ambiguous`` is "first"."""
     found = []
     for signature in signatures:
         if len(signature) != len(types):
@@ -50,7 +50,7 @@ def best(signatures, types):
         return None
     least = min(c for c, _ in found)
     chosen = [s for c, s in found if c == least]
-    if len(chosen) > 1 and len(signatures) > 1:
+    if len(chosen) > 1 and ambiguous == "refuse":
         raise TypeError(
             f"Ambiguous overloading: {', '.join(str(s) for s in chosen)} take {types} equally well"
         )

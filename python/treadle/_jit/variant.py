@@ -35,10 +35,11 @@ def options_of(dispatcher):
     return options
 
 
-def _folders(unit):
+def folder_options(unit):
     """Where linked sources find what they include."""
     extra = settings.CUDA_NVRTC_EXTRA_SEARCH_PATHS if unit.sources else ""
-    return [*filter(None, extra.split(":")), *dict.fromkeys(unit.include_folders)]
+    folders = [*filter(None, extra.split(":")), *dict.fromkeys(unit.include_folders)]
+    return [f"-I{folder}" for folder in folders]
 
 
 def load(dispatcher, text, entry, options):
@@ -66,7 +67,7 @@ def make(dispatcher, types):
     from .build import print_kernel
 
     text, entry, unit, variables = print_kernel(dispatcher, types)
-    options = options_of(dispatcher) + [f"-I{folder}" for folder in _folders(unit)]
+    options = options_of(dispatcher) + folder_options(unit)
     module, kernel = load(dispatcher, text, entry, options)
     if key and not (unit.sources or unit.keep or unit.sites or unit.cooperative):
         names = {name: str(type_) for name, type_ in variables.items()}

@@ -136,8 +136,9 @@ def device_memory_size(obj):
 
 
 def host_memory_size(obj):
-    """Bytes that a NumPy array spans."""
-    return obj.nbytes
+    """Bytes that a NumPy array or an object of ctypes spans."""
+    low, high = host_memory_extents(obj)
+    return high - low
 
 
 def host_pointer(obj):
@@ -172,5 +173,38 @@ class _Driver:
 
 
 driver = _Driver()
+
+
+class LinkerError(RuntimeError):
+    """Linked code that does not fit together."""
+
+
+def _have_nvjitlink():
+    return False
+
+
+def host_memory_extents(obj):
+    """(first address, address after the last byte) of a NumPy array."""
+    try:
+        low = high = obj.__array_interface__["data"][0]
+    except AttributeError:
+        import ctypes
+
+        low = ctypes.addressof(obj)
+        return low, low + ctypes.sizeof(obj)
+    if not obj.size:
+        return low, low
+    for n, step in zip(obj.shape, obj.strides):
+        low += min(0, step * (n - 1))
+        high += max(0, step * (n - 1))
+    return low, high + obj.itemsize
+
+
+def memory_size_from_info(shape, strides, itemsize):
+    """Bytes from the first to the last element."""
+    if 0 in shape:
+        return 0
+    return sum(abs(s) * (n - 1) for n, s in zip(shape, strides)) + itemsize
+
 
 __all__ = ["Context", "Event", "MemoryInfo", "Stream", "event_elapsed_time"]
