@@ -13,8 +13,8 @@ namespace [[gnu::visibility("default")]] td {
 
 // CUDA C++ text of namespace tdpy: Python's arithmetic, arrays, tuples, records, atomic operations.
 std::string_view python_prelude();
-// What functions of complex numbers need behind it.
-std::string python_complex_prelude();
+// What some kernels need behind it: "complex" (cmath), "folds" (sums of whole arrays).
+std::string python_part(std::string_view name);
 
 // What was printed for a Python function before, in the disk cache. `key` stands for everything
 // that the text depends on; a damaged entry counts as none.

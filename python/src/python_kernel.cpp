@@ -352,7 +352,7 @@ void bind_python_kernel(nb::module_& m) {
     return nb::make_tuple(best.threads, best.min_grid);
   });
   m.def("_python_prelude", [] { return std::string(python_prelude()); });
-  m.def("_python_complex_prelude", &python_complex_prelude);
+  m.def("_python_part", [](const std::string& name) { return python_part(name); });
   nb::class_<PackedValue>(m, "_PackedValue")
       .def("__init__",
            [](PackedValue* self, const std::string& key, nb::bytes bytes) {

@@ -20,6 +20,7 @@ extern const char kText_distributions[];  // random numbers of other distributio
 
 extern const char kText_python[];          // what kernels written in Python mean
 extern const char kText_python_complex[];  // cmath for them
+extern const char kText_python_folds[];    // sums of whole arrays
 extern const char kText_scatter[];         // atomic updates of every element type
 extern const char kText_select[];          // which of equal indices is the last
 extern const char kText_compact[];         // what a mask keeps, in order

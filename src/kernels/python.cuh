@@ -90,6 +90,20 @@ TDPY T ipow(T base, i64 exponent) {
   }
   return result;
 }
+TDPY i64 gcd(i64 a, i64 b) {
+  u64 x = a < 0 ? (u64)0 - (u64)a : (u64)a, y = b < 0 ? (u64)0 - (u64)b : (u64)b;
+  while (y) {
+    const u64 rest = x % y;
+    x = y;
+    y = rest;
+  }
+  return (i64)x;
+}
+TDPY i64 lcm(i64 a, i64 b) {
+  if (a == 0 || b == 0) return 0;
+  const i64 product = mul(a / gcd(a, b), b);
+  return product < 0 ? neg(product) : product;
+}
 TDPY bool less(i64 a, u64 b) { return a < 0 || (u64)a < b; }
 TDPY bool less(u64 a, i64 b) { return b >= 0 && a < (u64)b; }
 TDPY bool same(i64 a, u64 b) { return a >= 0 && (u64)a == b; }

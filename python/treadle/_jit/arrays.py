@@ -202,7 +202,8 @@ def fill(c, target, value, node):
 
 
 _ATTRIBUTES = (
-    "shape", "strides", "ndim", "size", "itemsize", "nbytes", "dtype", "T", "real", "imag", "flat",
+    "shape", "strides", "ndim", "size", "itemsize", "nbytes", "dtype", "T", "real", "imag", "flat", "flags",
+    "ctypes",
 )  # fmt: skip
 
 
@@ -243,8 +244,12 @@ def attribute(c, base, name, node):
         return _part(c, base, name)
     if name == "real":
         return base
-    if name == "flat":
-        return Value(ty.Opaque("flat"), base.code, ("flat", base))
+    if name == "imag":
+        raise c.error(
+            "the imaginary part of real arrays is no array in kernels", node, "it is 0 everywhere"
+        )
+    if name in array_parts.PARTS:
+        return array_parts.part(name, base)
     raise c.error(
         f"arrays in kernels have no attribute '{name}'", node, suggestion(name, _ATTRIBUTES)
     )
@@ -284,6 +289,8 @@ def _part(c, base, name):
         )
     return Value(type_, result)
 
+
+from . import array_parts  # noqa: E402  it uses this module
 
 # ---- arrays that a kernel declares or captures ----
 

@@ -11,10 +11,12 @@ from . import (
     complex_calls,
     cooperative,
     device_calls,
+    folds,
     half_calls,
     iteration,
     libdevice,
     math_calls,
+    operator_calls,
     operators,
     stubs,
     vector_types,
@@ -336,10 +338,15 @@ for _symbol, _functions in {
         )
 
 
-@handles(operator.not_, np.logical_not)
-def _not(c, args, kwargs, node):
-    test = c.truth(count(c, "not", args, kwargs, node, 1)[0], node)
+def _negated(c, x, node):
+    test = c.truth(x, node)
     return number(not test.const) if test.is_const else Value(ty.boolean, f"(!{test.code})")
+
+
+for _f in (operator.not_, np.logical_not):
+    HANDLERS[_f] = lambda c, args, kwargs, node, f=_f: ufunc_or(
+        c, f, args, kwargs, node, lambda x: _negated(c, x, node), 1
+    )
 
 
 @handles(operator.truth)
@@ -366,8 +373,12 @@ def method(c, base, name, args, kwargs, node):
 
 
 for _module in (
-    math_calls, device_calls, complex_calls, half_calls, vector_types, cooperative, libdevice
+    math_calls, device_calls, complex_calls, half_calls, vector_types, cooperative, libdevice, folds, operator_calls
 ):  # fmt: skip
     _module.register(HANDLERS)
+
+from . import numpy_calls  # noqa: E402  it replaces rows of the tables above
+
+numpy_calls.register(HANDLERS)
 
 __all__ = ["ATTRIBUTES", "HANDLERS", "UnsupportedError", "call", "method"]

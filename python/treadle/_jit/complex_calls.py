@@ -30,7 +30,7 @@ def part_of(type_):
 
 
 def need(c):
-    c.unit.need(_treadle._python_complex_prelude())
+    c.unit.need(_treadle._python_part("complex"))
 
 
 def apply(c, name, x, node):

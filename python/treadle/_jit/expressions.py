@@ -9,6 +9,7 @@ import numpy as np
 from .. import _treadle
 from . import arrays, operators, stubs, vector_types
 from . import types as ty
+from .array_parts import Part
 from .debugging import checked_count, checked_item
 from .errors import suggestion
 from .values import UNKNOWN, Value, number, type_of_number
@@ -343,6 +344,8 @@ class Expressions:
         if isinstance(type_, ty.Record):
             return arrays.load_field(self, base, self.field_name(index, node), node)
         if base.is_const and type_.cpp is None:
+            if isinstance(base.const, Part):
+                return base.const.load(self, index, node)
             if all(isinstance(i, Value) and i.is_const for i in index):
                 key = tuple(i.const for i in index)
                 try:
@@ -399,6 +402,8 @@ class Expressions:
             arrays.store(self, base, index, value, node)
         elif isinstance(base.type, ty.Record):
             arrays.store_field(self, base, self.field_name(index, node), value, node)
+        elif base.is_const and isinstance(base.const, Part):
+            base.const.store(self, index, value, node)
         elif base.type.is_tuple:
             raise self.error(
                 "a tuple's items cannot be assigned",
@@ -422,6 +427,8 @@ class Expressions:
             return self.tuple_item(base, type_.cls._fields.index(name))
         if type_.is_number and name in ("real", "imag"):
             return operators.part(self, base, name)
+        if base.is_const and isinstance(base.const, Part):
+            return base.const.attribute(self, name, node)
         if base.is_const and type_.cpp is None:
             from .builtins import ATTRIBUTES
 

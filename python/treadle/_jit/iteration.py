@@ -4,6 +4,7 @@ import ast
 
 from . import arrays
 from . import types as ty
+from .array_parts import Flat
 from .debugging import checked_step
 from .values import UNKNOWN, Value, number
 
@@ -48,13 +49,8 @@ def items_of(c, source, node):
             lambda k: arrays.load(c, source, [Value(ty.int64, k, UNKNOWN, 47)], node),
         )
     const = source.const if source.is_const else None
-    if isinstance(const, tuple) and const and const[0] == "flat":
-        base = c.keep(const[1])
-        return (
-            "counted",
-            f"{base.code}.size()",
-            lambda k: arrays.fetch(c, base.type.dtype, f"{base.code}.flat({k})"),
-        )
+    if isinstance(const, Flat):
+        return ("counted", *const.each(c))
     if isinstance(const, tuple) and const and const[0] == "enumerate":
         start = const[2]
         inner = items_of(c, const[1], node)

@@ -230,9 +230,7 @@ def register(handlers):
     for name in ("isnan", "isinf", "isfinite"):
         for module in (math, np):
             handlers[getattr(module, name)] = test(name, getattr(module, name))
-    for name, functions in {"min": (np.minimum, np.fmin), "max": (np.maximum, np.fmax)}.items():
-        for function in functions:
-            handlers[function] = extreme(name, function)
+    handlers[np.fmin], handlers[np.fmax] = extreme("min", np.fmin), extreme("max", np.fmax)
     scaled(handlers, 180 / math.pi, (math.degrees, np.degrees, np.rad2deg))
     scaled(handlers, math.pi / 180, (math.radians, np.radians, np.deg2rad))
     handlers[np.square] = square

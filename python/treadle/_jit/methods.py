@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from . import arrays
+from . import arrays, folds
 from . import types as ty
 from .errors import suggestion
-from .values import Value, number
+from .values import Value
 
 
 def call(c, base, name, args, kwargs, node):
@@ -98,44 +98,7 @@ def _item(c, base, args, kwargs, node):
     return arrays.fetch(c, base.type.dtype, f"{base.code}.flat(0)")
 
 
-def _fold(name):
-    """sum, prod, min, max, all, any, mean of a whole array, by one thread."""
-
-    def handler(c, base, args, kwargs, node):
-        if args or kwargs:
-            raise c.error(f"{name} in a kernel takes no arguments: it folds the whole array", node)
-        dtype = base.type.dtype
-        if name in ("all", "any"):
-            type_, start = ty.boolean, number(name == "all")
-        elif name in ("min", "max"):
-            type_, start = dtype, Value(dtype, f"{base.code}.flat(0)")
-        else:
-            wide = dtype
-            if name == "mean" and not (dtype.is_float or dtype.is_complex):
-                wide = ty.float64
-            elif dtype.is_integer or dtype.is_boolean:
-                wide = ty.uint64 if dtype.is_integer and not dtype.signed else ty.int64
-            type_, start = wide, number(1 if name == "prod" else 0, wide)
-        c.temps += 1
-        total, k = f"t{c.temps}", f"k{c.temps}"
-        item = c.convert(Value(dtype, f"{base.code}.flat({k})"), type_)
-        c.emit(f"{type_.cpp} {total} = {start.code};")
-        update = {
-            "sum": f"{total} = {total} + {item.code};", "mean": f"{total} = {total} + {item.code};",
-            "prod": f"{total} = {total} * {item.code};", "all": f"{total} = {total} && {item.code};",
-            "any": f"{total} = {total} || {item.code};",
-            "min": f"{{ const {type_.cpp} x = {item.code}; if (x < {total} || x != x) {total} = x; }}",
-            "max": f"{{ const {type_.cpp} x = {item.code}; if (x > {total} || x != x) {total} = x; }}",
-        }[name]  # fmt: skip
-        c.emit(f"for (long long {k} = 0; {k} < {base.code}.size(); ++{k}) {update}")
-        if name == "mean":
-            return Value(type_, f"({total} / ({type_.cpp}){base.code}.size())")
-        return Value(type_, total)
-
-    return handler
-
-
 _ARRAY = {
     "reshape": _reshape, "ravel": _ravel, "flatten": _ravel, "transpose": _transpose, "view": _view, "item": _item,
-    **{name: _fold(name) for name in ("sum", "prod", "min", "max", "all", "any", "mean")},
+    **{name: folds.method(name) for name in folds.NAMES},
 }  # fmt: skip

@@ -230,9 +230,9 @@ def unary_by_symbol(c, symbol, value, node=None):
 
 def compare(c, op, left, right, node):
     if isinstance(op, (ast.Is, ast.IsNot)):
-        return _identity(c, left, right, isinstance(op, ast.Is), node)
+        return identity(c, left, right, isinstance(op, ast.Is), node)
     if isinstance(op, (ast.In, ast.NotIn)):
-        return _membership(c, left, right, isinstance(op, ast.In), node)
+        return membership(c, left, right, isinstance(op, ast.In), node)
     return compare_by_symbol(c, COMPARE[type(op)], left, right, node)
 
 
@@ -316,7 +316,7 @@ def _compare_tuples(c, symbol, left, right, node):
     return Value(ty.boolean, code if symbol == "==" else f"(!{code})")
 
 
-def _identity(c, left, right, positive, node):
+def identity(c, left, right, positive, node):
     if ty.none in (left.type, right.type):
         return number((left.type == right.type) == positive)
     if left.is_const and right.is_const and left.type.cpp is None:
@@ -324,7 +324,7 @@ def _identity(c, left, right, positive, node):
     return compare_by_symbol(c, "==" if positive else "!=", left, right, node)
 
 
-def _membership(c, left, right, positive, node):
+def membership(c, left, right, positive, node):
     if not right.type.is_tuple:
         cure = "write a loop that compares" if right.type.is_array else ""
         raise c.error(f"'in' takes a tuple, not {right.type}", node, cure)

@@ -36,7 +36,7 @@ def compiler_version():
         if name.endswith(".py"):
             status = os.stat(os.path.join(folder, name))
             facts.append((name, status.st_size, status.st_mtime_ns))
-    texts = _treadle._python_prelude() + _treadle._python_complex_prelude()
+    texts = "".join([_treadle._python_prelude(), *map(_treadle._python_part, ("complex", "folds"))])
     facts.append(hashlib.sha256(texts.encode()).digest())
     return facts
 

@@ -116,6 +116,7 @@ __attribute__((host, device, nothrow)) void __td_leave_together(const void* addr
 // Waits for all threads of the grid.
 __attribute__((host, device, convergent, nothrow)) void __td_grid_barrier();
 __attribute__((host, device, const, nothrow)) void* __td_shared_base();
+__attribute__((host, device, const, nothrow)) unsigned __td_dynamic_shared();
 __attribute__((host, device, const, nothrow)) unsigned __td_is_constant(const void*);
 #ifndef __TREADLE_PROGRAM__
 // Clang asks for this one where a kernel launches a kernel.

@@ -60,6 +60,7 @@ enum class Builtin {
   warp_call,  // a function of kernel_abi.h that takes a WarpCall, once for all live lanes
   leave_together,  // lanes that waited for one place go on together; no code
   shared_base,     // generic address of the block's shared memory
+  dynamic_shared,  // bytes of the launch's dynamic shared memory
   is_constant,     // whether an address lies in the module's __constant__ variables
 };
 

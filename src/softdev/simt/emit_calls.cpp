@@ -153,6 +153,10 @@ Value* WarpEmitter::emit_register(const CallInst& call, const BuiltinRow& row) {
       return launch_.worker;
     case Builtin::shared_base:
       return launch_.shared;
+    case Builtin::dynamic_shared:
+      return b_.CreateLoad(b_.getInt32Ty(),
+                           b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), launch_.launch_frame,
+                                                         offsetof(LaunchFrame, dynamic_shared)));
     case Builtin::clock:
     case Builtin::clock_hi:
     case Builtin::timer:

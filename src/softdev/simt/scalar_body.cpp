@@ -311,6 +311,8 @@ Value* ScalarBody::special_register(CallInst& call, const BuiltinRow& row) {
       return ConstantInt::get(call.getType(), static_cast<std::uint64_t>(row.detail));
     case Builtin::worker:
       return field(block_, offsetof(BlockFrame, worker), i32);
+    case Builtin::dynamic_shared:
+      return field(launch_, offsetof(LaunchFrame, dynamic_shared), i32);
     case Builtin::clock:
     case Builtin::clock_hi:
     case Builtin::timer:
