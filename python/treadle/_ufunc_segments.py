@@ -13,10 +13,9 @@ import numpy as np
 from . import _treadle
 from ._creation import arange, asarray, asnumpy, empty
 from ._manipulation import axis_of, copyto, moveaxis
-from ._scalar_code import Module, Number, cast, cuda_name, is_compiled
+from ._row_code import MARKER, cast, cuda_name, inner, is_compiled, outer, row_function, ufunc_of
 from ._treadle import ndarray
 from ._user_kernels import ElementwiseKernel
-from ._vectorize import inner, outer
 
 _COMPARISONS = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
 
@@ -149,14 +148,12 @@ def _step(name, nin, target, given):
     for dtype in (target, given):
         if not is_compiled(dtype):
             raise TypeError(f"{name}: {dtype} is not supported here; convert the array first")
-    module = Module()
-    ufunc = getattr(np, module.rows[name]["numpy"])
-    kinds = (target, given)[:nin]
-    *loop, result = ufunc.resolve_dtypes((*kinds, None))
-    operands = [Number("acc", target), Number("v", given)][:nin]
-    arguments = ", ".join(cast(x, t) for x, t in zip(operands, loop))
-    call = Number(f"{module.operation(name, loop, result)}({arguments})", result)
-    return module.text(), f"acc = {cast(call, target)};"
+    *loop, result = ufunc_of(name).resolve_dtypes((*(target, given)[:nin], None))
+    arguments = ", ".join(
+        cast(code, have, t) for code, have, t in zip(("acc", "v"), (target, given), loop)
+    )
+    step = cast(f"td_row({arguments})", result, target)
+    return MARKER + row_function("td_row", name, loop, result), f"acc = {step};"
 
 
 @functools.cache

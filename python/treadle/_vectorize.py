@@ -3,7 +3,7 @@
 import numpy as np
 
 from ._creation import asarray
-from ._scalar_code import Module, cuda_name, dtype_of_kind, is_compiled
+from ._row_code import inner, is_compiled, outer
 from ._treadle import ndarray
 from ._user_kernels import ElementwiseKernel
 
@@ -15,8 +15,8 @@ class vectorize:
 
     The function is compiled, not called: it may use arithmetic, comparisons, ``if``, ``while``, ``for … in range``,
     tuples, the functions of this module that work element by element, those of ``math``, ``min``, ``max``, dtypes as
-    casts, and other such Python functions. Types are NumPy's; a variable keeps one type. It is compiled once for each
-    combination of dtypes. Several results come as a tuple of arrays.
+    casts, and other such Python functions, by the compiler of ``cuda.jit`` with NumPy's types. It is compiled once for
+    each combination of dtypes. Several results come as a tuple of arrays.
 
     ``otypes`` gives the dtypes of the results; ``cache`` changes nothing. ``excluded`` and ``signature`` are
     NotImplementedError. TypeError names the line of what cannot be compiled.
@@ -68,33 +68,22 @@ def _dtype_of(x):
 
 def _compile(function, dtypes, otypes):
     """The kernel of a function for arguments of these dtypes."""
-    module = Module()
-    name, kind = module.function(function, dtypes)
-    kinds = kind if isinstance(kind, tuple) else (kind,)
-    results = [dtype_of_kind(k) for k in kinds]
-    if otypes is not None and len(otypes) != len(results):
+    from ._jit.numpy_rules import compile_function
+
+    preamble, lines, results = compile_function(function, dtypes)
+    found = [r.type.dtype for r in results]
+    if otypes is not None and len(otypes) != len(found):
         raise ValueError(
-            f"vectorize: otypes names {len(otypes)} results, the function gives {len(results)}"
+            f"vectorize: otypes names {len(otypes)} results, the function gives {len(found)}"
         )
-    wanted = results if otypes is None else [np.dtype(c) for c in otypes]
-    lines = [f"{cuda_name(t)} td_r{k};" for k, t in enumerate(results)]
-    given = [inner(f"in{k}", t) for k, t in enumerate(dtypes)]
-    lines.append(f"{name}({', '.join([*given, *(f'td_r{k}' for k in range(len(results)))])});")
-    lines += [
-        f"out{k} = {outer(f'td_r{k}', t, w)};" for k, (t, w) in enumerate(zip(results, wanted))
+    wanted = found if otypes is None else [np.dtype(c) for c in otypes]
+    given = [f"const auto a{k} = td_leave({inner(f'in{k}', t)});" for k, t in enumerate(dtypes)]
+    stores = [
+        f"out{k} = {outer(f'td_enter({r.code})', r.type.dtype, w)};"
+        for k, (r, w) in enumerate(zip(results, wanted))
     ]
     return ElementwiseKernel(
         ", ".join(f"{t.name} in{k}" for k, t in enumerate(dtypes)),
         ", ".join(f"{t.name} out{k}" for k, t in enumerate(wanted)),
-        "\n".join(lines), "vectorized", preamble=module.text(), options=("--fmad=false",),
+        "\n".join([*given, *lines, *stores]), "vectorized", preamble=preamble, options=("--fmad=false",),
     )  # fmt: skip
-
-
-def inner(code, dtype):
-    """A parameter of a user kernel as the type that operations have."""
-    return f"td_half((float){code})" if dtype.char == "e" else f"({cuda_name(dtype)}){code}"
-
-
-def outer(code, dtype, wanted):
-    value = code if dtype == wanted else f"td_cast<{cuda_name(wanted)}>({code})"
-    return f"float16((float){value})" if wanted.char == "e" else value

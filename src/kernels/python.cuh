@@ -259,6 +259,10 @@ template <class T, class S>
 struct converter<complex<T>, complex<S>> {
   static TDPY complex<T> of(const complex<S>& z) { return complex<T>((T)z.re, (T)z.im); }
 };
+template <class T>
+struct converter<complex<T>, half> {
+  static TDPY complex<T> of(const half& x) { return complex<T>((T)(float)x); }
+};
 template <class S>
 struct converter<bool, complex<S>> {
   static TDPY bool of(const complex<S>& z) { return z.re != 0 || z.im != 0; }

@@ -241,8 +241,7 @@ def test_conditional_values_keep_the_dtype():
     x = td.asarray(np.array([0.5, -1], np.float32))
     assert relu(x).dtype == np.float32
     wider = td.vectorize(lambda x: x if x > 0.0 else np.float64(0.0))
-    with pytest.raises(TypeError, match="conditional"):
-        wider(x)
+    assert wider(x).dtype == np.float64
 
 
 # ---- arrays ----
@@ -297,36 +296,23 @@ def no_return(x):  # noqa: RET503
         return x
 
 
-def other_type(x):
-    y = x
-    y = np.float32(1)
-    return y + x
-
-
 def undefined(x):
     return x + nothing  # noqa: F821
 
 
-def prints(x):
-    print(x)
-    return x
+def opens(x):
+    return open(x)
 
 
 def recursive(x):
     return recursive(x - 1) if x > 0 else x
 
 
-def bound_inside(x):
-    if x == 3:
-        kind = np.float32  # noqa: F841
-    return x
-
-
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (no_return, "without a return"), (other_type, "Data type mismatch of variable: `y`"), (undefined, "nothing"),
-        (prints, "cannot be called|not used"), (recursive, "calls itself"), (bound_inside, "not a number"),
+        (no_return, "without a return"), (undefined, "nothing"), (opens, "cannot be called"),
+        (recursive, "depends on itself"),
     ],
     ids=lambda v: getattr(v, "__name__", ""),
 )  # fmt: skip
@@ -335,16 +321,24 @@ def test_what_cannot_be_compiled_is_named(function, words):
         td.vectorize(function)(td.arange(3))
 
 
+def test_a_variable_may_change_its_type():
+    def function(x):
+        y = x
+        y = np.float32(1)
+        return y + x
+
+    check(function, np.arange(3, dtype=np.int16))
+
+
 def test_arguments_are_checked():
-    with pytest.raises(TypeError, match="2 arguments"):
+    with pytest.raises(TypeError, match="misses its argument 'y'"):
         td.vectorize(ADD)(td.arange(3))
     with pytest.raises(TypeError, match="asarray"):
         td.vectorize(ADD)(td.arange(3), np.arange(3))
     with pytest.raises(NotImplementedError, match="signature"):
         td.vectorize(ADD, signature="(n)->()")
     first, second = lambda x: x + 1, lambda x: x + 2  # fmt: skip
-    with pytest.raises(ValueError, match="Multiple callables"):
-        td.vectorize(first)(td.arange(3))
-    assert second is not first
-    with pytest.raises(ValueError, match="source"):
+    assert td.vectorize(first)(td.arange(3)).tolist() == [1, 2, 3]
+    assert td.vectorize(second)(td.arange(3)).tolist() == [2, 3, 4]
+    with pytest.raises(td.CompileError, match="source"):
         td.vectorize(eval("lambda x: x"))(td.arange(3))

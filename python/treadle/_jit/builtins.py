@@ -48,6 +48,8 @@ for _dim in (stubs.threadIdx, stubs.blockIdx, stubs.blockDim, stubs.gridDim):
 
 def call(c, target, args, kwargs, node):
     """A call of a known object."""
+    if c.numpy and (found := c.call_known(target, args, kwargs, node)) is not None:
+        return found
     try:
         handler = HANDLERS.get(target)
     except TypeError:
@@ -80,7 +82,8 @@ def cast(c, type_, args, kwargs, node):
         raise c.error(f"{type_}(…) takes one number", node)
     if not isinstance(args[0].type, ty.Scalar):
         raise c.error(f"{type_}(…) does not take {args[0].type}", node)
-    return c.convert(args[0], type_)
+    value = c.convert(args[0], type_)
+    return Value(type_, value.code, value.const, value.bits) if value.weak else value
 
 
 def no_keywords(c, name, kwargs, node):

@@ -147,10 +147,10 @@ def bind(c, function, args, kwargs, node):
 
 
 def call_python(c, py_func, args, kwargs, node):
-    from .compiler import FunctionCompiler, Instance, parameter
+    from .compiler import Instance, parameter
 
     unit = c.unit
-    inner = FunctionCompiler(unit, py_func)
+    inner = type(c)(unit, py_func)
     bound = bind(c, inner.function, args, kwargs, node)
     # A constant that has no run-time value is part of the key; numbers are passed at run time.
     key = (py_func, tuple(_key(v) for _, v in bound))

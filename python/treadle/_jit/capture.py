@@ -6,6 +6,7 @@ Source text is needed: a function that ``exec`` made keeps none unless its code 
 import ast
 import builtins
 import inspect
+import linecache
 import textwrap
 
 from .errors import UnsupportedError, place
@@ -25,6 +26,8 @@ class Function:
 
     def _read(self):
         code = self.py_func.__code__
+        if self.name == "<lambda>":
+            return _find_lambda(self, code)
         try:
             lines, first = inspect.getsourcelines(code)
         except (OSError, TypeError) as error:
@@ -37,8 +40,6 @@ class Function:
         self.first_line = max(first, 1)
         dedented = textwrap.dedent(text)
         self.indent = len(lines[0]) - len(lines[0].lstrip()) if lines else 0
-        if self.name == "<lambda>":
-            return _find_lambda(dedented, code, self)
         tree = ast.parse(dedented)
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
@@ -75,40 +76,33 @@ class Function:
         return scope[name] if name in scope else vars(builtins)[name]
 
 
-def _find_lambda(text, code, function):
-    """The lambda with the same code among those of a piece of a statement."""
-    # The piece may begin or end inside an expression: drop what stands around the lambda.
-    start = 0
-    while (start := text.find("lambda", start)) >= 0:
-        for end in range(len(text), start, -1):
-            try:
-                tree = ast.parse("(" + text[start:end].strip().rstrip(",") + ")", mode="eval")
-            except SyntaxError:
-                continue
-            node = tree.body
-            if isinstance(node, ast.Tuple):
-                node = node.elts[0]
-            if isinstance(node, ast.Lambda) and _same_code(node, code):
-                line = text.count("\n", 0, start)
-                column = start - (text.rfind("\n", 0, start) + 1) - 1
-                for part in ast.walk(node):
-                    if hasattr(part, "lineno"):
-                        if part.lineno == 1:
-                            part.col_offset += column
-                            part.end_col_offset += column
-                        part.lineno += line
-                        part.end_lineno += line
-                return node
-            break
-        start += 6
+def _find_lambda(function, code):
+    """The lambda with this code among those that begin on its line."""
+    file = "".join(linecache.getlines(code.co_filename, function.py_func.__globals__))
+    try:
+        tree = ast.parse(file)
+    except SyntaxError:  # a cell of a notebook, with lines that are not Python
+        tree = ast.Module([], [])
+    found = [
+        n for n in ast.walk(tree) if isinstance(n, ast.Lambda) and n.lineno == code.co_firstlineno
+    ]
+    found = [n for n in found if _holds(n, code)]
+    if found and (len(found) == 1 or hasattr(code, "co_positions")):
+        function.first_line, function.indent = 1, 0
+        return found[-1]  # of lambdas inside one another the innermost comes last
     raise UnsupportedError(
-        f"the lambda of {function.file}:{function.first_line} cannot be read; write it as a def"
+        f"the source of the lambda of {function.file}:{code.co_firstlineno} cannot be read; write it as a def"
+        + (", or each on a line of its own" if found else "")
     )
 
 
-def _same_code(node, code):
+def _holds(node, code):
+    """True when the code's instructions may stand in the lambda."""
     names = tuple(a.arg for a in node.args.args)
     if names != code.co_varnames[: code.co_argcount]:
         return False
-    again = compile(ast.Expression(node), "", "eval").co_consts[0]
-    return again.co_code == code.co_code and len(again.co_consts) == len(code.co_consts)
+    if not hasattr(code, "co_positions"):  # before Python 3.11
+        return True
+    begin, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
+    places = [p for p in code.co_positions() if None not in p and p[2:] != (0, 0)]
+    return all(begin <= (p[0], p[2]) and (p[1], p[3]) <= end for p in places)

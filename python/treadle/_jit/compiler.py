@@ -73,6 +73,8 @@ class Loop:
 
 
 class FunctionCompiler(Expressions):
+    numpy = False  # True: by NumPy's rules of types, not Numba's
+
     def __init__(self, unit, py_func, kind="device function", source=None):
         self.unit, self.kind = unit, kind
         self.function = source or Function(py_func, kind)
@@ -317,7 +319,12 @@ class FunctionCompiler(Expressions):
         if value.type.cpp is None:
             raise self.error(f"a device function cannot return {_describe(value)}", node)
         wanted = self.result
-        self.result = value.type if wanted is None else ty.unify(wanted, value.type)
+        if value.type is ty.none and wanted not in (None, ty.none):
+            raise self.error(
+                f"a path of '{self.function.name}' ends without a return, another gives {wanted}",
+                node,
+            )
+        self.result = self.join_result(value)
         if self.result is None:
             self.result = wanted
             raise self.error(
@@ -336,6 +343,10 @@ class FunctionCompiler(Expressions):
                 if ty.unify(value.type, final) == final
                 else f"return {final.cpp}{{}};"
             )
+
+    def join_result(self, value):
+        """The type of the results so far and this one."""
+        return value.type if self.result is None else ty.unify(self.result, value.type)
 
     def do_If(self, node):
         test = self.truth(self.expression(node.test), node.test)

@@ -46,9 +46,7 @@ class Expressions:
                     "a name may change its type only where both types fit in one; use two names",
                 )
             if value.is_const and isinstance(value.type, ty.Scalar):
-                return Value(
-                    value.type, number(value.const, value.type).code, value.const, value.bits
-                )
+                return value.named(number(value.const, value.type).code)
             return value
         try:
             found = self.function.look_up(node.id)
@@ -75,15 +73,14 @@ class Expressions:
             if isinstance(value, str):
                 return Value(ty.Opaque(f"Literal[str]({value})"), "", value)
             raise self.error(f"{value!r} cannot be used in kernels", node)
-        return number(value, type_)
+        return number(value)
 
     def constant(self, found, name=""):
         """The value of a global or a closure variable, frozen now."""
         if found is None:
             return Value(ty.none, "", None)
-        type_ = type_of_number(found)
-        if type_ is not None:
-            return number(found, type_)
+        if type_of_number(found) is not None:
+            return number(found)
         if isinstance(found, tuple):
             items = [self.constant(item, name) for item in found]
             return self.make_tuple(items, type(found) if hasattr(found, "_fields") else None)

@@ -215,7 +215,9 @@ def range_bounds(c, args, node):
         else args
     )
     given = [a for a in args if not a.is_const] or args
-    if all(a.type.bitwidth <= 32 and a.type.signed and not a.is_const for a in given):
+    if c.numpy:  # the numbers of a range are Python's own
+        type_ = ty.int64
+    elif all(a.type.bitwidth <= 32 and a.type.signed and not a.is_const for a in given):
         type_ = ty.int32
     elif all(a.type == ty.uint64 for a in args):
         type_ = ty.uint64
@@ -261,7 +263,7 @@ def over_range(c, node, call):
 
     def body(loop):
         ended = dict(c.env)
-        c.assign(node.target, Value(type_, k, UNKNOWN, bits))
+        c.assign(node.target, Value(type_, k, UNKNOWN, bits, weak=True))
         c.statements(node.body)
         return ended
 

@@ -72,6 +72,8 @@ def by_symbol(c, symbol, left, right, node=None):
         elif left.is_const and isinstance(left.const, str):
             cure = "print takes the values as arguments: print('x =', x)"
         raise c.error(f"operator {symbol} does not take {a} and {b}", node, cure)
+    if c.numpy:
+        return c.by_symbol(symbol, left, right, node)
     type_ = result_type(symbol, a, b)
     if type_ is None:
         raise c.error(f"operator {symbol} does not take {a} and {b}", node)
@@ -206,6 +208,8 @@ def unary_by_symbol(c, symbol, value, node=None):
     type_ = value.type
     if not isinstance(type_, ty.Scalar) or (symbol == "~" and (type_.is_float or type_.is_complex)):
         raise c.error(f"operator {symbol} does not take {type_}", node)
+    if c.numpy:
+        return c.unary_by_symbol(symbol, value, node)
     if type_.is_boolean:
         if symbol == "~":
             return Value(ty.int64, f"(~(long long){value.code})")
@@ -253,6 +257,8 @@ def compare_by_symbol(c, symbol, left, right, node=None):
             node,
             "complex numbers have no order; compare abs()",
         )
+    if c.numpy:
+        return c.compare_by_symbol(symbol, left, right, node)
     if left.is_const and right.is_const:
         return number(bool(_PYTHON[symbol](left.const, right.const)))
     integers = not (a.is_float or b.is_float or a.is_complex or b.is_complex)

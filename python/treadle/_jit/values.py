@@ -12,13 +12,13 @@ _MAX_BITS = 62
 
 class Value:
     """``type``, ``code`` (C++), ``const`` (the Python value when it is known), ``bits``: 0 <= value < 2**bits if
-    given.
+    given. ``weak``: a number of Python's own, which by NumPy's rules takes the dtype of what it meets.
     """
 
-    __slots__ = ("bits", "code", "const", "type")
+    __slots__ = ("bits", "code", "const", "type", "weak")
 
-    def __init__(self, type_, code="", const=UNKNOWN, bits=None):
-        self.type, self.code, self.const = type_, code, const
+    def __init__(self, type_, code="", const=UNKNOWN, bits=None, weak=False):
+        self.type, self.code, self.const, self.weak = type_, code, const, weak
         self.bits = bits if bits is not None and bits <= _MAX_BITS else None
 
     @property
@@ -27,7 +27,7 @@ class Value:
 
     def named(self, code):
         """The same value, kept in the variable ``code``."""
-        return Value(self.type, code, self.const, self.bits)
+        return Value(self.type, code, self.const, self.bits, self.weak)
 
     def __repr__(self):
         return f"<{self.type}: {self.code or self.const!r}>"
@@ -118,5 +118,6 @@ def bits_of(value):
 
 def number(value, type_=None):
     """A known number."""
+    weak = type_ is None and type(value) in (bool, int, float, complex)
     type_ = type_ or type_of_number(value)
-    return Value(type_, literal(value, type_), value, bits_of(value))
+    return Value(type_, literal(value, type_), value, bits_of(value), weak)
