@@ -169,7 +169,8 @@ def _isin_by_table(element, test, common, wanted):
     if element.dtype.kind not in "iub" or test.dtype.kind not in "iub" or common.kind not in "iub":
         if wanted:
             raise ValueError(
-                "The 'table' method is only supported for boolean or integer arrays. Please select 'sort' or None for kind."
+                "The 'table' method is only supported for boolean or integer arrays. "
+                "Please select 'sort' or None for kind."
             )
         return None
     if common.kind == "u" and common.itemsize == 8:

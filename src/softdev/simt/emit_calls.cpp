@@ -246,9 +246,10 @@ Value* WarpEmitter::emit_math(const CallInst& call) {
   Type* type = call.getType();
   bool uniform = shapes_.of(&call).kind == Shape::uniform;
   unsigned part = 0;
-  std::string symbol = type->isFloatTy() || type->isDoubleTy()
-                           ? vector_math_symbol(name, kernel_.has_avx2, part)
-                           : "";
+  std::string symbol =
+      type->isFloatTy() || type->isDoubleTy()
+          ? vector_math_symbol(name, kernel_.has_avx2, kernel_.has_avx512 ? width_ : 0, part)
+          : "";
   for (const Use& use : call.args())
     if (use->getType() != type) symbol.clear();
   if (!symbol.empty()) {

@@ -345,7 +345,7 @@ Value* ScalarBody::math(CallInst& call) {
   Type* type = call.getType();
   unsigned part = 0;
   std::string symbol = type->isFloatTy() || type->isDoubleTy()
-                           ? vector_math_symbol(name, code_.has_avx2_, part)
+                           ? vector_math_symbol(name, code_.has_avx2_, 0, part)
                            : "";
   for (const Use& use : call.args())
     if (use->getType() != type) symbol.clear();
