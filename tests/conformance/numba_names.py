@@ -214,7 +214,8 @@ class _Core(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         from treadle.errors import CUDAError
 
         self.table = {
-            "cuda": _elsewhere(), "cuda.core": _elsewhere("Buffer", "Device", "LaunchConfig", "ObjectCode", "Stream", "launch"),
+            "cuda": _elsewhere(),
+            "cuda.core": _elsewhere("Buffer", "Device", "LaunchConfig", "ObjectCode", "Stream", "launch"),
             "cuda.core.utils": _elsewhere("StridedMemoryView"), "cuda.core._utils": _elsewhere(),
             "cuda.core._utils.cuda_utils": _elsewhere("NVRTCError", CUDAError=CUDAError),
         }  # fmt: skip

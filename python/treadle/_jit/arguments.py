@@ -94,6 +94,8 @@ class Adapted:
             )
         if isinstance(value, (In, Out, InOut)):
             return value.stage(self)
+        if isinstance(value, np.void):
+            return self.stage(value, True, True)
         if isinstance(value, Packed) or value is None or type_of_number(value) is not None:
             return value if not isinstance(value, enum.Enum) else value.value
         if hasattr(value, "__treadle_view__"):
@@ -118,8 +120,6 @@ class Adapted:
             return int(value)
         if isinstance(value, float):
             return float(value)
-        if isinstance(value, np.void):
-            return self.stage(value, True, True)
         if hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack__"):
             return _treadle_array(value)
         raise TypingError(

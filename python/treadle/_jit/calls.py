@@ -101,8 +101,8 @@ def call_signature(c, target, args, kwargs, node):
     if chosen is None:
         known = ", ".join(f"({', '.join(map(str, s))})" for s in target._explicit)
         raise c.error(
-            f"Invalid use of type '{target.__name__}' with parameters ({', '.join(map(str, types))}): it is compiled for "
-            f"{known}",
+            f"Invalid use of type '{target.__name__}' with parameters ({', '.join(map(str, types))}): it is "
+            f"compiled for {known}",
             node,
         )
     converted = [

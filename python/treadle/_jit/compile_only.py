@@ -36,7 +36,8 @@ def compile_ptx(pyfunc, sig, debug=None, lineinfo=False, device=False, fastmath=
                 abi_info=None, forceinline=False, launch_bounds=None):  # fmt: skip
     """(PTX text, type of the result) of a kernel, or of a device function, for a signature.
 
-    ``cc``: the compute capability as a pair; default: 7.5. Device functions follow the rules of C, whatever ``abi`` says.
+    ``cc``: the compute capability as a pair; default: 7.5. Device functions follow the rules of C, whatever ``abi``
+    says.
     TypeError when a kernel returns something; NotSupported without NVRTC.
     """
     options = {"debug": bool(debug), "fastmath": fastmath, "launch_bounds": launch_bounds}
