@@ -296,13 +296,17 @@ class DeviceRecord(_OnDevice):
         found = self._as_array().copy_to_host(stream=stream)
         if ary is None:
             return found[()]
-        ary[()] = found
+        if isinstance(ary, np.void):
+            for name in self.dtype.names:
+                ary[name] = found[name]
+        else:
+            ary[()] = found
         return ary
 
     def copy_to_device(self, ary, stream=0):
         """Copies a record of the same dtype from the host or the device."""
         host = ary.copy_to_host() if isinstance(ary, _OnDevice) else ary
-        self._as_array()._write(np.asarray(host, self.dtype), stream)
+        self._as_array()._write(np.asarray(host), stream)
 
     def __getitem__(self, item):
         return self.getitem(item)
