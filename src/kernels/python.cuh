@@ -114,8 +114,25 @@ TDPY bool finite(float x) { return x - x == 0; }
 TDPY bool finite(double x) { return x - x == 0; }
 TDPY bool infinite(float x) { return x == x && !finite(x); }
 TDPY bool infinite(double x) { return x == x && !finite(x); }
-TDPY float floordiv(float a, float b) { return ::floorf(a / b); }
-TDPY double floordiv(double a, double b) { return ::floor(a / b); }
+// From the exact remainder: the quotient's own rounding may pass a whole number, as in 1.0 // 0.1.
+TDPY float floordiv(float a, float b) {
+  if (b == 0) return a / b;
+  const float r = ::fmodf(a, b);
+  float q = (a - r) / b;
+  if (r != 0 && (b < 0) != (r < 0)) q -= 1;
+  if (q == 0) return ::copysignf(0.0f, a / b);
+  const float whole = ::floorf(q);
+  return q - whole > 0.5f ? whole + 1 : whole;
+}
+TDPY double floordiv(double a, double b) {
+  if (b == 0) return a / b;
+  const double r = ::fmod(a, b);
+  double q = (a - r) / b;
+  if (r != 0 && (b < 0) != (r < 0)) q -= 1;
+  if (q == 0) return ::copysign(0.0, a / b);
+  const double whole = ::floor(q);
+  return q - whole > 0.5 ? whole + 1 : whole;
+}
 TDPY float mod(float a, float b) {
   float r = ::fmodf(a, b);
   return r == 0 ? ::copysignf(0.0f, b) : (r < 0) != (b < 0) ? r + b : r;
