@@ -492,23 +492,84 @@ struct record_bytes {
 };
 template <class T>
 TDPY T field(const char* at) {
-  if ((u64)at % sizeof(T) == 0) return *(const T*)at;
+  if ((u64)at % alignof(T) == 0) return *(const T*)at;
   T value;
   for (int i = 0; i < (int)sizeof(T); ++i) ((char*)&value)[i] = at[i];
   return value;
 }
 template <class T>
 TDPY void set_field(char* at, T value) {
-  if ((u64)at % sizeof(T) == 0) {
+  if ((u64)at % alignof(T) == 0) {
     *(T*)at = value;
     return;
   }
   for (int i = 0; i < (int)sizeof(T); ++i) at[i] = ((const char*)&value)[i];
 }
+// An element that may stand at any address.
+template <class T>
+struct loose {
+  char bytes[sizeof(T)];
+  TDPY T value() const { return field<T>(bytes); }
+  TDPY operator T() const { return value(); }
+  TDPY void operator=(const T& value) { set_field<T>(bytes, value); }
+};
 template <int size>
 TDPY void copy_bytes(char* to, const char* from) {
   for (int i = 0; i < size; ++i) to[i] = from[i];
 }
+
+// ---- characters: elements of the dtypes S and U; trailing zeros do not count ----
+template <class U, int N>
+struct chars {
+  U c[N];
+  static constexpr int count = N;
+};
+template <class U, int N, class V, int M>
+TDPY int order(const chars<U, N>& a, const chars<V, M>& b) {
+  for (int i = 0; i < (N > M ? N : M); ++i) {
+    const unsigned x = i < N ? a.c[i] : 0, y = i < M ? b.c[i] : 0;
+    if (x != y) return x < y ? -1 : 1;
+  }
+  return 0;
+}
+template <class T, class U, int N>
+TDPY T resized(const chars<U, N>& a) {
+  T result;
+  for (int i = 0; i < T::count; ++i) {
+    U x = 0;
+    if (i < N) x = a.c[i];
+    result.c[i] = x;
+  }
+  return result;
+}
+template <class U, int N>
+TDPY i64 length(const chars<U, N>& a) {
+  int n = N;
+  while (n > 0 && a.c[n - 1] == 0) --n;
+  return n;
+}
+
+// ---- dates and their differences: NaT is the smallest integer ----
+TDPY i64 not_a_time() { return (i64)((u64)1 << 63); }
+TDPY bool known(i64 a, i64 b) { return a != not_a_time() && b != not_a_time(); }
+TDPY i64 time_add(i64 a, i64 b) { return known(a, b) ? add(a, b) : not_a_time(); }
+TDPY i64 time_sub(i64 a, i64 b) { return known(a, b) ? sub(a, b) : not_a_time(); }
+TDPY i64 time_scale(i64 a, i64 factor) { return a == not_a_time() ? a : mul(a, factor); }
+TDPY i64 time_of(double x) { return x - x == 0 ? (i64)x : not_a_time(); }
+TDPY i64 time_scale(i64 a, double factor) {
+  return a == not_a_time() ? a : time_of((double)a * factor);
+}
+TDPY i64 time_divide(i64 a, i64 b) { return b != 0 && a != not_a_time() ? a / b : not_a_time(); }
+TDPY i64 time_divide(i64 a, double b) { return a == not_a_time() ? a : time_of((double)a / b); }
+TDPY i64 time_floor(i64 a, i64 b) {
+  return b != 0 && a != not_a_time() ? floordiv(a, b) : not_a_time();
+}
+TDPY i64 time_floor(i64 a, double b) { return time_divide(a, b); }
+TDPY double time_ratio(i64 a, i64 b) {
+  return known(a, b) ? (double)a / (double)b : __longlong_as_double(0x7ff8000000000000ll);
+}
+TDPY i64 time_floor_ratio(i64 a, i64 b) { return known(a, b) ? floordiv(a, b) : 0; }
+TDPY i64 time_mod(i64 a, i64 b) { return known(a, b) && b != 0 ? mod(a, b) : not_a_time(); }
 
 // ---- the warp ----
 TDPY int laneid() {

@@ -57,7 +57,9 @@ class Writer:
         if r < 0.78:
             return f"{self.rng.choice(INTEGERS)}({a})"
         if r < 0.82:
-            return f"{self.choose('min', 'max')}(np.int64({a}), np.int64({self.integer(depth + 1)}))"
+            return (
+                f"{self.choose('min', 'max')}(np.int64({a}), np.int64({self.integer(depth + 1)}))"
+            )
         if r < 0.85:
             return f"(np.int64({a}) if {self.test(depth + 1)} else np.int64({self.integer(depth + 1)}))"
         if r < 0.88:
@@ -131,7 +133,9 @@ class Writer:
         if not fitting:
             return "2" if kind == "k" else "2.5"
         name, _, parameters, optional = self.rng.choice(fitting)
-        args = [self.integer(depth + 2) if p[0] == "k" else self.real(depth + 2) for p in parameters]
+        args = [
+            self.integer(depth + 2) if p[0] == "k" else self.real(depth + 2) for p in parameters
+        ]
         if optional and self.rng.random() < 0.5:
             args.pop()
         elif optional and self.rng.random() < 0.5:
@@ -208,7 +212,9 @@ class Writer:
         if not names:
             return
         if kind == "k":
-            self.emit(f"{self.rng.choice(names)} {self.choose('+', '-', '*', '^', '//', '%')}= np.int64({self.integer()})")
+            self.emit(
+                f"{self.rng.choice(names)} {self.choose('+', '-', '*', '^', '//', '%')}= np.int64({self.integer()})"
+            )
         else:
             self.emit(f"{self.rng.choice(names)} {self.choose('+', '-', '*')}= {self.real()}")
 
@@ -235,7 +241,9 @@ class Writer:
             self.emit(f"for {counter} in range({start}, {bound}):")
         elif r < 0.55:
             step = self.choose("1", "2", "-1", "-3")
-            self.emit(f"for {counter} in range(({self.integer()}) % 5, ({self.integer()}) % 7, {step}):")
+            self.emit(
+                f"for {counter} in range(({self.integer()}) % 5, ({self.integer()}) % 7, {step}):"
+            )
         elif r < 0.7 and self.names["t"]:
             other = self.new("k")
             self.emit(f"for {other}, {counter} in enumerate({self.rng.choice(self.names['t'])}):")
@@ -261,7 +269,9 @@ class Writer:
 
     def store(self):
         if self.rng.random() < 0.5:
-            self.emit(f"out_i[i, ({self.integer()}) % 7] {self.choose('=', '+=', '^=')} {self.integer()}")
+            self.emit(
+                f"out_i[i, ({self.integer()}) % 7] {self.choose('=', '+=', '^=')} {self.integer()}"
+            )
         elif self.names["v"] and self.rng.random() < 0.4:
             self.emit(f"{self.rng.choice(self.names['v'])}[({self.integer()}) % 4] = {self.real()}")
         else:
@@ -364,9 +374,13 @@ def _arithmetic(symbol, a, b):
         if symbol in ("//", "%"):
             result = 0 if y == 0 else x // y if symbol == "//" else x % y
         elif symbol in ("<<", ">>", "**"):
-            result = {"<<": lambda: x << shift, ">>": lambda: x >> shift, "**": lambda: x**shift}[symbol]()
+            result = {"<<": lambda: x << shift, ">>": lambda: x >> shift, "**": lambda: x**shift}[
+                symbol
+            ]()
         else:
-            result = {"+": x + y, "-": x - y, "*": x * y, "&": x & y, "|": x | y, "^": x ^ y}[symbol]
+            result = {"+": x + y, "-": x - y, "*": x * y, "&": x & y, "|": x | y, "^": x ^ y}[
+                symbol
+            ]
         return Number(_wrapped(result, dtype))
     dtype = np.dtype(np.float64) if "f" not in (ta.kind, tb.kind) else np.promote_types(ta, tb)
     x, y = cast(a, dtype).value, cast(b, dtype).value
@@ -383,7 +397,9 @@ def _compare(symbol, a, b):
         x, y = cast(a, dtype).value, cast(b, dtype).value
     else:
         x, y = int(x), int(y)
-    return bool({"<": x < y, "<=": x <= y, ">": x > y, ">=": x >= y, "==": x == y, "!=": x != y}[symbol])
+    return bool(
+        {"<": x < y, "<=": x <= y, ">": x > y, ">=": x >= y, "==": x == y, "!=": x != y}[symbol]
+    )
 
 
 class Number:
@@ -430,7 +446,14 @@ def _operators():
                          "pow": "**", "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>"}.items():  # fmt: skip
         setattr(Number, f"__{name}__", lambda a, b, s=symbol: _arithmetic(s, a, b))
         setattr(Number, f"__r{name}__", lambda a, b, s=symbol: _arithmetic(s, b, a))
-    for name, symbol in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}.items():
+    for name, symbol in {
+        "lt": "<",
+        "le": "<=",
+        "gt": ">",
+        "ge": ">=",
+        "eq": "==",
+        "ne": "!=",
+    }.items():
         setattr(Number, f"__{name}__", lambda a, b, s=symbol: _compare(s, a, b))
 
 
@@ -540,7 +563,9 @@ def inputs(seed):
     wide = rng.integers(-(2**31), 2**31, (ROWS, COLUMNS))
     ai = np.where(rng.random((ROWS, COLUMNS)) < 0.8, small, wide)
     ai = ai.astype([np.int32, np.int64, np.uint8, np.uint64, np.int16][seed % 5])
-    af = (rng.integers(-64, 64, (ROWS, COLUMNS)) / 8).astype([np.float64, np.float32][seed // 5 % 2])
+    af = (rng.integers(-64, 64, (ROWS, COLUMNS)) / 8).astype(
+        [np.float64, np.float32][seed // 5 % 2]
+    )
     return ai, af, int(rng.integers(-9, 9)), float(rng.integers(-9, 9)) / 4
 
 
@@ -552,4 +577,3 @@ def differences(got, want):
             place = tuple(map(int, np.argwhere(wrong)[0]))
             return f"{name}{list(place)} is {a[place]!r}, want {b[place]!r}"
     return ""
-

@@ -12,7 +12,10 @@ import treadle as td
 from treadle import cuda
 from treadle._jit import store, variant
 
-COUNT, FIRST = int(os.environ.get("TREADLE_FUZZ", "40")), int(os.environ.get("TREADLE_FUZZ_FROM", "0"))
+COUNT, FIRST = (
+    int(os.environ.get("TREADLE_FUZZ", "40")),
+    int(os.environ.get("TREADLE_FUZZ_FROM", "0")),
+)
 
 
 @pytest.fixture(autouse=True)

@@ -11,6 +11,7 @@ from .. import _treadle
 from . import settings
 from . import types as ty
 from .errors import TypingError
+from .special_values import argument, pack_word
 from .values import type_of_number
 
 
@@ -54,8 +55,9 @@ def typeof(value):
         return ty.Record(value.dtype)
     if isinstance(value, ArgHint):
         return typeof(value.value)
-    if isinstance(value, enum.Enum):
-        return typeof(value.value)
+    special = argument(value)
+    if special is not None:
+        return special[0]
     if isinstance(value, np.ndarray):
         layout = "C" if value.flags.c_contiguous else "F" if value.flags.f_contiguous else "A"
         return ty.Array(ty.from_dtype(value.dtype), value.ndim, layout, not value.flags.writeable)
@@ -114,8 +116,9 @@ class Adapted:
         if isinstance(value, tuple):
             items = [self.adapt(v) for v in value]
             return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-        if isinstance(value, enum.Enum):
-            return value.value
+        special = argument(value)
+        if special is not None:
+            return pack_word(*special)
         if isinstance(value, int):
             return int(value)
         if isinstance(value, float):

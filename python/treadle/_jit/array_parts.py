@@ -1,6 +1,6 @@
 """Attributes of arrays that are not values: ``a.flat``, ``a.flags``, ``a.ctypes``."""
 
-from . import arrays
+from . import arrays, debugging
 from . import types as ty
 from .values import UNKNOWN, Value, number
 
@@ -31,12 +31,15 @@ class Flat(Part):
             raise c.error("a.flat takes one integer in kernels", node)
         i = c.convert(index[0], ty.int64)
         code = i.code
-        if i.bits is None:
+        if c.unit.bounds:
+            code = debugging.checked_place(c, i, f"{self.base.code}.size()", node)
+        elif i.bits is None:
             code = f"tdpy::wrap({c.keep(i).code}, {self.base.code}.size())"
         return f"{self.base.code}.flat({code})"
 
     def load(self, c, index, node):
-        return arrays.fetch(c, self.base.type.dtype, self.place(c, index, node))
+        code = arrays.item(self.base.type, self.place(c, index, node))
+        return arrays.fetch(c, self.base.type.dtype, code)
 
     def store(self, c, index, value, node):
         arrays.put(c, self.base.type.dtype, self.place(c, index, node), value, node)
@@ -45,7 +48,7 @@ class Flat(Part):
         """The length's text and a function of a counter's text, for loops."""
         base = self.base
         return f"{base.code}.size()", lambda k: arrays.fetch(
-            c, base.type.dtype, f"{base.code}.flat({k})"
+            c, base.type.dtype, arrays.item(base.type, f"{base.code}.flat({k})")
         )
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from . import records, special_values
 from . import types as ty
 from .debugging import checked_step
 from .errors import suggestion
@@ -53,10 +54,17 @@ def element(c, base, index, node):
 
 def load(c, base, index, node):
     base = c.keep(base)
+    if _is_field(base, index):
+        return records.field_of_all(c, base, index[0].const, node)
     full = _expand(c, base, index, node)
     if all(isinstance(i, Value) for i in full) and len(full) == base.type.ndim:
-        return fetch(c, base.type.dtype, element(c, base, full, node))
+        return fetch(c, base.type.dtype, item(base.type, element(c, base, full, node)))
     return view(c, base, full, node)
+
+
+def item(type_, code):
+    """C++ text of the value of an element."""
+    return code if type_.aligned else f"{code}.value()"
 
 
 def fetch(c, dtype, code):
@@ -82,7 +90,7 @@ def _layout(type_, full):
 
 def view(c, base, full, node):
     axes = [i for i in full if not isinstance(i, Value)]
-    type_ = ty.Array(base.type.dtype, len(axes), _layout(base.type, full), not base.type.mutable)
+    type_ = base.type.with_layout(_layout(base.type, full), len(axes))
     c.temps += 1
     name = f"t{c.temps}"
     qualifier = "" if type_.mutable else "const "
@@ -132,13 +140,15 @@ def view(c, base, full, node):
         axis += 1
     if not axes:
         c.emit(f"{name}.shape[0] = 1; {name}.strides[0] = 0;")
-    pointer = type_.dtype.cpp if type_.mutable else f"const {type_.dtype.cpp}"
-    c.emit(f"{name}.data = ({pointer}*)at; }}")
+    c.emit(f"{name}.data = ({type_.pointer}*)at; }}")
     return Value(type_, name)
 
 
 def store(c, base, index, value, node):
     base = c.keep(base)
+    if _is_field(base, index):
+        fill(c, records.field_of_all(c, base, index[0].const, node), value, node)
+        return
     if not base.type.mutable:
         raise c.error(
             f"this array is read-only ({base.type})",
@@ -155,13 +165,19 @@ def store(c, base, index, value, node):
 
 def put(c, dtype, code, value, node):
     if isinstance(dtype, ty.Record):
-        from .records import copy_record
-
-        copy_record(c, f"{dtype.cpp}{{(char*)&{code}}}", dtype, value, node)
+        records.copy_record(c, f"{dtype.cpp}{{(char*)&{code}}}", dtype, value, node)
         return
+    c.emit(f"{code} = {stored(c, value, dtype, node).code};")
+
+
+def stored(c, value, dtype, node):
+    """The value as an element of an array or a field."""
+    found = special_values.stored(c, value, dtype, node)
+    if found is not None:
+        return found
     if not isinstance(value.type, ty.Scalar):
-        raise c.error(f"a value of type {value.type} cannot be stored in an array of {dtype}", node)
-    c.emit(f"{code} = {c.convert(value, dtype).code};")
+        raise c.error(f"a value of type {value.type} cannot be stored as a {dtype}", node)
+    return c.convert(value, dtype)
 
 
 def fill(c, target, value, node):
@@ -169,15 +185,18 @@ def fill(c, target, value, node):
     type_ = target.type
     c.temps += 1
     n = c.temps
-    if isinstance(value.type, ty.Scalar):
-        value = c.keep(c.convert(value, type_.dtype))
-        c.emit(
-            f"for (long long k{n} = 0; k{n} < {target.code}.size(); ++k{n}) {target.code}.flat(k{n}) = {value.code};"
+    loop = f"for (long long k{n} = 0; k{n} < {target.code}.size(); ++k{n})"
+    if isinstance(type_.dtype, ty.Record):
+        raise c.error(
+            "a slice of records cannot be assigned", node, "write a loop over its records"
         )
+    if not (value.type.is_tuple or value.type.is_array):
+        value = c.keep(stored(c, value, type_.dtype, node))
+        c.emit(f"{loop} {target.code}.flat(k{n}) = {value.code};")
         return
     if value.type.is_tuple:
-        for i, item in enumerate(c.tuple_items(c.keep(value), node)):
-            store(c, target, [number(i)], item, node)
+        for i, part in enumerate(c.tuple_items(c.keep(value), node)):
+            store(c, target, [number(i)], part, node)
         return
     if not value.type.is_array:
         raise c.error(
@@ -193,12 +212,9 @@ def fill(c, target, value, node):
         from .debugging import checked_shapes
 
         checked_shapes(c, source, target, node)
-    item = c.convert(
-        Value(value.type.dtype, f"tdpy::spread({source.code}, {target.code}, k{n})"), type_.dtype
-    )
-    c.emit(
-        f"for (long long k{n} = 0; k{n} < {target.code}.size(); ++k{n}) {target.code}.flat(k{n}) = {item.code};"
-    )
+    code = item(value.type, f"tdpy::spread({source.code}, {target.code}, k{n})")
+    one = stored(c, Value(value.type.dtype, code), type_.dtype, node)
+    c.emit(f"{loop} {target.code}.flat(k{n}) = {one.code};")
 
 
 _ATTRIBUTES = (
@@ -210,6 +226,8 @@ _ATTRIBUTES = (
 def attribute(c, base, name, node):
     type_ = base.type
     base = c.keep(base)
+    if isinstance(type_.dtype, ty.Record) and name in type_.dtype.dtype.fields:
+        return records.field_of_all(c, base, name, node)
     if name in ("shape", "strides"):
         items = [
             Value(
@@ -313,16 +331,20 @@ def declare(c, node, shape, dtype, space, alignment=None):
             )
         align = f"__align__({alignment}) " if alignment else ""
         word = "__shared__ " if space == "shared" else ""
-        bytes_ = isinstance(dtype, ty.Record)
-        text = f"{word}{align}{dtype.cpp} {known}[{max(count, 1)}];"
-        if space == "shared" and not bytes_:
+        stored_as = ty.Array(dtype, 1, "C").item_cpp
+        if isinstance(dtype, ty.Record) and not alignment:
+            align = "__align__(16) "
+        text = f"{word}{align}{stored_as} {known}[{max(count, 1)}];"
+        if space == "shared":
             # Types with constructors may not stand in shared memory: raw bytes of the same size.
-            boundary = alignment or (max(size, 8) if size <= 16 else 16)
+            whole = not isinstance(dtype, ty.Record) and size in (1, 2, 4, 8)
+            boundary = alignment or (8 if whole else 16)
             text = f"{word}__align__({boundary}) char {known}[{max(count, 1) * size}];"
         c.shared_text[known] = text
     type_ = ty.Array(dtype, len(shape), "C")
     sizes = ", ".join(f"{int(n)}ll" for n in shape)
-    code = f"tdpy::over<{dtype.cpp}>(({dtype.cpp}*){known}{', ' + sizes if sizes else ''})"
+    kind = type_.item_cpp
+    code = f"tdpy::over<{kind}>(({kind}*){known}{', ' + sizes if sizes else ''})"
     return Value(type_, code)
 
 
@@ -330,8 +352,12 @@ def dynamic_shared(c, dtype):
     """The dynamic shared memory of the launch as an array of one axis."""
     c.unit.dynamic_shared = True
     size = ty.as_dtype(dtype).itemsize
-    code = f"tdpy::over<{dtype.cpp}>(({dtype.cpp}*)td_dynamic_shared, (long long)(td_dynamic_bytes() / {size}))"
-    return Value(ty.Array(dtype, 1, "C"), code)
+    type_ = ty.Array(dtype, 1, "C")
+    kind = type_.item_cpp
+    code = (
+        f"tdpy::over<{kind}>(({kind}*)td_dynamic_shared, (long long)(td_dynamic_bytes() / {size}))"
+    )
+    return Value(type_, code)
 
 
 def constant_array(c, array, name):
@@ -362,7 +388,7 @@ def constant_array(c, array, name):
     symbol, dtype, layout, shape = known
     type_ = ty.Array(dtype, len(shape), "C", True)
     lengths = "".join(f", {n}ll" for n in (shape if layout == "C" else shape[::-1]))
-    value = Value(type_, f"tdpy::over<const {dtype.cpp}>((const {dtype.cpp}*){symbol}{lengths})")
+    value = Value(type_, f"tdpy::over<{type_.pointer}>(({type_.pointer}*){symbol}{lengths})")
     return (
         value
         if layout == "C" or len(shape) < 2
@@ -389,22 +415,16 @@ def captured_array(c, array):
         strides = ", ".join(f"{n}ll" for n in array.strides) or "0"
         c.unit.globals.append(
             f"__device__ {type_.cpp} {symbol}() "
-            f"{{ return {{({dtype.cpp}*){array.data.ptr}ull, {{{shape}}}, {{{strides}}}}}; }}"
+            f"{{ return {{({type_.pointer}*){array.data.ptr}ull, {{{shape}}}, {{{strides}}}}}; }}"
         )
         assert axes
     return Value(type_, f"{symbol}()")
 
 
-def load_field(c, base, name, node):
-    from .records import load_field as load_record_field
-
-    return load_record_field(c, base, name, node)
-
-
-def store_field(c, base, name, value, node):
-    from .records import store_field as store_record_field
-
-    store_record_field(c, base, name, value, node)
+def _is_field(base, index):
+    """True for a['name'] of an array of records."""
+    known = len(index) == 1 and isinstance(index[0], Value) and isinstance(index[0].const, str)
+    return known and isinstance(base.type.dtype, ty.Record)
 
 
 __all__ = ["attribute", "declare", "dynamic_shared", "literal", "load", "store", "view"]

@@ -18,6 +18,7 @@ from . import (
     math_calls,
     operator_calls,
     operators,
+    special_values,
     stubs,
     vector_types,
 )
@@ -80,6 +81,8 @@ def cast(c, type_, args, kwargs, node):
     no_keywords(c, str(type_), kwargs, node)
     if len(args) != 1:
         raise c.error(f"{type_}(…) takes one number", node)
+    if isinstance(args[0].type, ty.Time) and type_ == ty.int64:
+        return Value(type_, args[0].code)
     if not isinstance(args[0].type, ty.Scalar):
         raise c.error(f"{type_}(…) does not take {args[0].type}", node)
     value = c.convert(args[0], type_)
@@ -114,6 +117,8 @@ def _len(c, args, kwargs, node):
         return arrays.length(c.keep(x), 0)
     if x.is_const and isinstance(x.const, str):
         return number(len(x.const))
+    if isinstance(x.type, ty.CharSequence):
+        return special_values.length(c, c.keep(x))
     raise c.error(f"a value of type {x.type} has no len()", node)
 
 

@@ -215,6 +215,15 @@ def checked_index(c, base, axis, i, node):
     return f"tdpy::wrap({i.code}, {n})"
 
 
+def checked_place(c, i, size, node):
+    """An index into the elements of an array in C order, tested."""
+    i = c.keep(i)
+    count = c.keep(Value(ty.int64, size))
+    message = ["index ", i, f" is out of bounds for {name_of(node)} with ", count, " elements"]
+    check(c, f"{i.code} < -{count.code} || {i.code} >= {count.code}", node, IndexError, message)
+    return f"tdpy::wrap({i.code}, {count.code})"
+
+
 def checked_item(c, i, count, node):
     """A run-time index of a tuple, tested in debug kernels."""
     if not c.unit.bounds:

@@ -322,7 +322,8 @@ def _target(c, name, array, index, node, kinds):
     for i in items:
         if not (i.type.is_integer or i.type.is_boolean):
             raise c.error(f"cuda.atomic.{name}: an index must be an integer, not {i.type}", node)
-    return f"&{arrays.element(c, array, items, node)}", dtype
+    address = f"&{arrays.element(c, array, items, node)}"
+    return address if array.type.aligned else f"({dtype.cpp}*){address}", dtype
 
 
 def _atomic(name):

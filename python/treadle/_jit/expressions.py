@@ -1,13 +1,12 @@
 """Expressions: names, constants, operators, comparisons, subscripts, attributes, calls."""
 
 import ast
-import enum
 import types as pytypes
 
 import numpy as np
 
 from .. import _treadle
-from . import arrays, operators, stubs, vector_types
+from . import arrays, operators, records, special_values, stubs, vector_types
 from . import types as ty
 from .array_parts import Part
 from .debugging import checked_count, checked_item
@@ -70,7 +69,7 @@ class Expressions:
             return Value(ty.none, "", None)
         type_ = type_of_number(value)
         if type_ is None:
-            if isinstance(value, str):
+            if isinstance(value, (str, bytes)):
                 return Value(ty.Opaque(f"Literal[str]({value})"), "", value)
             raise self.error(f"{value!r} cannot be used in kernels", node)
         return number(value)
@@ -79,13 +78,16 @@ class Expressions:
         """The value of a global or a closure variable, frozen now."""
         if found is None:
             return Value(ty.none, "", None)
-        if type_of_number(found) is not None:
+        if not isinstance(found, np.void) and type_of_number(found) is not None:
             return number(found)
         if isinstance(found, tuple):
             items = [self.constant(item, name) for item in found]
             return self.make_tuple(items, type(found) if hasattr(found, "_fields") else None)
         if isinstance(found, np.ndarray):
             return arrays.constant_array(self, found, name)
+        special = special_values.constant(self, found)
+        if special is not None:
+            return special
         if isinstance(found, np.void):
             return arrays.constant_record(self, found, name)
         if isinstance(found, stubs.Special):
@@ -281,6 +283,9 @@ class Expressions:
         """The value as another type that it fits in, or that a store casts to."""
         if value.type == type_:
             return value
+        special = special_values.stored(self, value, type_, None)
+        if special is not None:
+            return special
         if isinstance(type_, ty.Scalar) and isinstance(value.type, ty.Scalar):
             if value.type.is_complex and not type_.is_complex and not type_.is_boolean:
                 raise self.error(
@@ -339,7 +344,7 @@ class Expressions:
         if type_.is_array:
             return arrays.load(self, base, index, node)
         if isinstance(type_, ty.Record):
-            return arrays.load_field(self, base, self.field_name(index, node), node)
+            return records.load_field(self, base, self.field_name(index, node), node)
         if base.is_const and type_.cpp is None:
             if isinstance(base.const, Part):
                 return base.const.load(self, index, node)
@@ -398,7 +403,7 @@ class Expressions:
         if base.type.is_array:
             arrays.store(self, base, index, value, node)
         elif isinstance(base.type, ty.Record):
-            arrays.store_field(self, base, self.field_name(index, node), value, node)
+            records.store_field(self, base, self.field_name(index, node), value, node)
         elif base.is_const and isinstance(base.const, Part):
             base.const.store(self, index, value, node)
         elif base.type.is_tuple:
@@ -419,9 +424,11 @@ class Expressions:
         if type_.is_array:
             return arrays.attribute(self, base, name, node)
         if isinstance(type_, ty.Record):
-            return arrays.load_field(self, base, name, node)
+            return records.load_field(self, base, name, node)
         if type_.is_tuple and type_.cls is not None and name in type_.cls._fields:
             return self.tuple_item(base, type_.cls._fields.index(name))
+        if isinstance(type_, ty.EnumMember):
+            return special_values.enum_attribute(self, base, name, node)
         if type_.is_number and name in ("real", "imag"):
             return operators.part(self, base, name)
         if base.is_const and isinstance(base.const, Part):
@@ -432,8 +439,6 @@ class Expressions:
             handler = ATTRIBUTES.get((_hashable(base.const), name))
             if handler is not None:
                 return handler(self, node)
-            if isinstance(base.const, enum.Enum) and name in ("value", "name"):
-                return self.constant(getattr(base.const, name))
             try:
                 return self.constant(getattr(base.const, name), name)
             except AttributeError:
@@ -453,7 +458,7 @@ class Expressions:
 
     def store_attribute(self, base, name, value, node):
         if isinstance(base.type, ty.Record):
-            arrays.store_field(self, base, name, value, node)
+            records.store_field(self, base, name, value, node)
         else:
             raise self.error(
                 f"attribute '{name}' of a value of type {base.type} cannot be assigned", node

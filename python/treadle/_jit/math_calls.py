@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from . import builtins
+from . import arrays, builtins
 from . import types as ty
 from .values import UNKNOWN, Value, number
 
@@ -68,7 +68,9 @@ def elementwise(c, name, args, node, apply, nin):
     c.temps += 1
     k = f"k{c.temps}"
     items = [
-        Value(v.type.dtype, f"tdpy::spread({v.code}, {out.code}, {k})") if v.type.is_array else v
+        Value(v.type.dtype, arrays.item(v.type, f"tdpy::spread({v.code}, {out.code}, {k})"))
+        if v.type.is_array
+        else v
         for v in values
     ]
     found = []

@@ -47,17 +47,18 @@ def _reshape(c, base, args, kwargs, node):
     known = [f"({s.code} < 0 ? 1ll : {s.code})" for s in shape]
     rest = f"({base.code}.size() / ({' * '.join(known) or '1'}))"
     sizes = ", ".join(f"({s.code} < 0 ? {rest} : {s.code})" for s in shape)
-    pointer = base.type.dtype.cpp if base.type.mutable else f"const {base.type.dtype.cpp}"
-    return Value(type_, c.temp(f"tdpy::over<{pointer}>({base.code}.data, {sizes})", type_))
+    return Value(
+        type_, c.temp(f"tdpy::over<{base.type.pointer}>({base.code}.data, {sizes})", type_)
+    )
 
 
 def _ravel(c, base, args, kwargs, node):
     if base.type.layout != "C":
         raise c.error("ravel in a kernel takes C-contiguous arrays", node)
-    pointer = base.type.dtype.cpp if base.type.mutable else f"const {base.type.dtype.cpp}"
     type_ = base.type.with_layout("C", 1)
     return Value(
-        type_, c.temp(f"tdpy::over<{pointer}>({base.code}.data, {base.code}.size())", type_)
+        type_,
+        c.temp(f"tdpy::over<{base.type.pointer}>({base.code}.data, {base.code}.size())", type_),
     )
 
 
@@ -78,10 +79,12 @@ def _view(c, base, args, kwargs, node):
     if dtype is None:
         raise c.error("view takes a dtype", node)
     old, new = ty.as_dtype(base.type).itemsize, ty.as_dtype(dtype).itemsize
-    type_ = ty.Array(dtype, base.type.ndim, base.type.layout, not base.type.mutable)
+    type_ = ty.Array(
+        dtype, base.type.ndim, base.type.layout, not base.type.mutable, base.type.aligned
+    )
     c.temps += 1
     name = f"t{c.temps}"
-    c.emit(f"{type_.cpp} {name}; {name}.data = ({dtype.cpp}*){base.code}.data;")
+    c.emit(f"{type_.cpp} {name}; {name}.data = ({type_.pointer}*){base.code}.data;")
     last = base.type.ndim - 1
     for k in range(base.type.ndim):
         scaled = k == last and old != new
@@ -95,7 +98,7 @@ def _view(c, base, args, kwargs, node):
 def _item(c, base, args, kwargs, node):
     if args:
         return arrays.load(c, base, args, node)
-    return arrays.fetch(c, base.type.dtype, f"{base.code}.flat(0)")
+    return arrays.fetch(c, base.type.dtype, arrays.item(base.type, f"{base.code}.flat(0)"))
 
 
 _ARRAY = {

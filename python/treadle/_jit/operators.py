@@ -3,6 +3,7 @@
 import ast
 import operator
 
+from . import special_values
 from . import types as ty
 from .debugging import checked_divisor
 from .values import UNKNOWN, Value, number
@@ -65,6 +66,9 @@ def by_symbol(c, symbol, left, right, node=None):
         return c.make_tuple(c.tuple_items(left, node) + c.tuple_items(right, node))
     if symbol == "*" and a.is_tuple and right.is_const and b.is_integer:
         return c.make_tuple(c.tuple_items(c.keep(left), node) * int(right.const))
+    special = special_values.binary(c, symbol, left, right, node)
+    if special is not None:
+        return special
     if not (isinstance(a, ty.Scalar) and isinstance(b, ty.Scalar)):
         cure = ""
         if a.is_array or b.is_array:
@@ -206,6 +210,8 @@ def unary(c, op, value, node):
 
 def unary_by_symbol(c, symbol, value, node=None):
     type_ = value.type
+    if isinstance(type_, ty.Time) and not type_.is_date:
+        return special_values.sign(value, symbol)
     if not isinstance(type_, ty.Scalar) or (symbol == "~" and (type_.is_float or type_.is_complex)):
         raise c.error(f"operator {symbol} does not take {type_}", node)
     if c.numpy:
@@ -244,6 +250,9 @@ def compare_by_symbol(c, symbol, left, right, node=None):
     a, b = left.type, right.type
     if a.is_tuple and b.is_tuple:
         return _compare_tuples(c, symbol, left, right, node)
+    special = special_values.compare(c, symbol, left, right, node)
+    if special is not None:
+        return special
     if not (isinstance(a, ty.Scalar) and isinstance(b, ty.Scalar)):
         if left.is_const and right.is_const and symbol in ("==", "!="):
             return number((left.const == right.const) == (symbol == "=="))

@@ -4,6 +4,8 @@ A type is immutable and compares by its name. ``float32[:, ::1]`` is a two-dimen
 ``void(int32, float32[:])`` a signature.
 """
 
+import zlib
+
 import numpy as np
 
 
@@ -93,20 +95,27 @@ class Array(Type):
 
     def __init__(self, dtype, ndim, layout, readonly=False, aligned=True, space="global"):
         self.dtype, self.ndim, self.layout, self.mutable = dtype, ndim, layout, not readonly
-        name = "Array" if readonly else "array"
-        super().__init__(
-            f"{name}({dtype}, {ndim}d, {layout})"
-            if not readonly
-            else f"Array({dtype}, {ndim}, {layout!r}, False, aligned=True)"
-        )
-        self.cpp = f"tdpy::array<{'const ' if readonly else ''}{dtype.cpp}, {ndim}, '{layout}'>"
+        self.aligned = aligned or isinstance(dtype, Record)
+        name = f"array({dtype}, {ndim}d, {layout})"
+        if readonly:
+            name = f"Array({dtype}, {ndim}, {layout!r}, False, aligned={self.aligned})"
+        super().__init__(name if self.aligned or readonly else f"unaligned {name}")
+        # What lies in memory: bytes where an element may stand anywhere.
+        self.item_cpp = dtype.cpp
+        if isinstance(dtype, Record):
+            self.item_cpp = f"tdpy::record_bytes<{dtype.dtype.itemsize}>"
+        elif not self.aligned:
+            self.item_cpp = f"tdpy::loose<{dtype.cpp}>"
+        self.pointer = f"const {self.item_cpp}" if readonly else self.item_cpp
+        self.cpp = f"tdpy::array<{self.pointer}, {ndim}, '{layout}'>"
 
     @property
     def code(self):
-        return f"a{self.ndim}{self.layout}{self.dtype.code}"
+        return f"{'a' if self.aligned else 'l'}{self.ndim}{self.layout}{self.dtype.code}"
 
     def with_layout(self, layout, ndim=None):
-        return Array(self.dtype, self.ndim if ndim is None else ndim, layout, not self.mutable)
+        ndim = self.ndim if ndim is None else ndim
+        return Array(self.dtype, ndim, layout, not self.mutable, self.aligned)
 
 
 class Tuple(Type):
@@ -163,7 +172,56 @@ class Record(Type):
 
     @property
     def code(self):
-        return f"r{abs(hash(self.dtype))}"
+        return f"r{zlib.crc32(repr(self.dtype).encode()):x}"
+
+
+class CharSequence(Type):
+    """Elements of the dtypes S and U: a fixed count of characters, filled up with zeros."""
+
+    def __init__(self, dtype):
+        self.dtype = np.dtype(dtype)
+        self.wide = self.dtype.kind == "U"
+        self.count = self.dtype.itemsize // (4 if self.wide else 1)
+        super().__init__(f"[{'unichr' if self.wide else 'char'} x {self.count}]")
+        self.cpp = f"tdpy::chars<{'unsigned' if self.wide else 'unsigned char'}, {self.count}>"
+
+    @property
+    def code(self):
+        return f"{self.dtype.kind}{self.count}"
+
+
+class Time(Type):
+    """datetime64 and timedelta64 of a unit: a count of units, NaT the smallest."""
+
+    cpp = "long long"
+
+    def __init__(self, dtype):
+        self.dtype = np.dtype(dtype)
+        self.is_date = self.dtype.kind == "M"
+        super().__init__(str(self.dtype))
+
+    @property
+    def code(self):
+        return "".join(ch for ch in self.name if ch.isalnum())
+
+
+class EnumMember(Type):
+    """A member of an Enum: its place among the members."""
+
+    cpp = "long long"
+
+    def __init__(self, cls):
+        self.cls = cls
+        members = ", ".join(f"{m.name}={m.value!r}" for m in cls)
+        super().__init__(f"Enum({cls.__module__}.{cls.__qualname__}: {members})")
+
+    @property
+    def code(self):
+        return f"e{zlib.crc32(self.name.encode()):x}"
+
+    def place(self, member):
+        """The number that stands for a member."""
+        return list(self.cls).index(member)
 
 
 class CPointer(Type):
@@ -258,10 +316,13 @@ def from_dtype(dtype):
         return found
     if dtype.names is not None:
         return Record(dtype)
+    if dtype.isnative and dtype.itemsize and dtype.kind in "SU":
+        return CharSequence(dtype)
+    if dtype.isnative and dtype.kind in "mM" and np.datetime_data(dtype)[0] != "generic":
+        return Time(dtype)
     raise TypeError(
-        f"kernels cannot take values of dtype {dtype}; they take bool, integers, float16/32/64, complex64/128 and "
-        f"records "
-        "of them"
+        f"kernels cannot take values of dtype {dtype}; they take bool, integers, float16/32/64, complex64/128, "
+        f"dates, characters and records of them"
     )
 
 
@@ -287,10 +348,11 @@ def unify(a, b):
         return a
     if isinstance(a, Scalar) and isinstance(b, Scalar):
         return promote(a, b)
-    if isinstance(a, Array) and isinstance(b, Array) and (a.dtype, a.ndim) == (b.dtype, b.ndim):
+    same = isinstance(a, Array) and isinstance(b, Array) and a.aligned == b.aligned
+    if same and (a.dtype, a.ndim) == (b.dtype, b.ndim):
         if a.mutable == b.mutable:
             return a.with_layout("A")
-        return Array(a.dtype, a.ndim, a.layout if a.layout == b.layout else "A", True)
+        return Array(a.dtype, a.ndim, a.layout if a.layout == b.layout else "A", True, a.aligned)
     if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a) == len(b):
         items = [unify(x, y) for x, y in zip(a.types, b.types)]
         if None not in items:

@@ -93,9 +93,10 @@ def type_of_number(value):
         return ty.boolean
     if isinstance(value, np.generic):
         try:
-            return ty.from_dtype(value.dtype)
+            found = ty.from_dtype(value.dtype)
         except TypeError:
             return None
+        return found if isinstance(found, ty.Scalar) else None
     if isinstance(value, enum.IntEnum):
         value = int(value)
     if isinstance(value, int):
