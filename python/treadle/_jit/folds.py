@@ -50,7 +50,11 @@ def fold(c, base, name, node):
         return Value(part, f"::sqrt({code})" if name == "std" else code)
     if name in ("min", "max", "argmin", "argmax"):
         place = f"tdpy::fold_place<{'true' if 'max' in name else 'false'}>({a})"
-        return Value(ty.int64, place) if "arg" in name else Value(dtype, arrays.item(base.type, f"{a}.flat({place})"))
+        return (
+            Value(ty.int64, place)
+            if "arg" in name
+            else Value(dtype, arrays.item(base.type, f"{a}.flat({place})"))
+        )
     if name == "any":
         return Value(ty.boolean, f"(tdpy::fold_count({a}) != 0)")
     return Value(ty.boolean, f"tdpy::fold_all({a})")
