@@ -79,6 +79,8 @@ for _name in (
     globals()[_name] = getattr(_np, _name)
 dtype = _np.dtype
 iterable, ndindex = _np.iterable, _np.ndindex
+mintypecode, typename, row_stack = _np.mintypecode, _np.typename, vstack  # noqa: F405
+DataSource, format_parser = _np.lib.npyio.DataSource, _np.rec.format_parser
 newaxis = None
 __array_api_version__ = _array_api.VERSION
 pi, e, inf, nan, euler_gamma = _np.pi, _np.e, _np.inf, _np.nan, _np.euler_gamma

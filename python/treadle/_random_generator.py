@@ -3,13 +3,13 @@
 import itertools
 import math
 import operator
-import secrets
 
 import numpy as np
 
 from . import _functions as _f
 from . import _random_choice as _choice
 from . import _treadle
+from ._bit_generator import BitGenerator, Philox4x3210
 from ._creation import asarray
 from ._treadle import ndarray
 
@@ -63,7 +63,8 @@ class Generator:
     """
 
     def __init__(self, seed=None):
-        self.key = secrets.randbits(64) if seed is None else operator.index(seed) & (2**64 - 1)
+        self.bit_generator = seed if isinstance(seed, BitGenerator) else Philox4x3210(seed)
+        self.key = self.bit_generator.key
         self._core = _treadle.Generator(self.key)
         self._draws = itertools.count()
         self._children = itertools.count()

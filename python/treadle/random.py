@@ -6,6 +6,7 @@ of the process, and take ``size=`` and ``dtype=`` as cupy.random's do.
 
 import numpy as np
 
+from ._bit_generator import BitGenerator, Philox4x3210
 from ._random_generator import Generator
 
 _SHARED = (
@@ -19,12 +20,15 @@ _SHARED = (
 
 __all__ = [
     *(name for name in _SHARED if name not in ("integers", "permuted")), "Generator", "RandomState", "default_rng",
-    "get_random_state", "rand", "randint", "randn", "random_integers", "random_sample", "ranf", "sample", "seed",
+    "BitGenerator", "Philox4x3210", "get_random_state", "reset_states", "set_random_state", "rand", "randint", "randn", "random_integers", "random_sample", "ranf", "sample", "seed",
 ]  # fmt: skip
 
 
 def default_rng(seed=None):
-    """A new generator; the same seed gives the same numbers. A generator is returned as it is."""
+    """A new generator; the same seed gives the same numbers. A generator is returned as it is.
+
+    ``seed`` is an integer, a sequence of integers, a BitGenerator, or None for one of the system's.
+    """
     return seed if isinstance(seed, Generator) else Generator(seed)
 
 
@@ -70,6 +74,20 @@ def get_random_state():
     if _default is None:
         _default = RandomState()
     return _default
+
+
+def set_random_state(rs):
+    """Makes ``rs``, a RandomState, the generator behind the functions of this module."""
+    global _default
+    if not isinstance(rs, RandomState):
+        raise TypeError(f"Random state must be a RandomState, not {type(rs).__name__}")
+    _default = rs
+
+
+def reset_states():
+    """Forgets the generator behind the functions of this module; the next draw starts one with a new seed."""
+    global _default
+    _default = None
 
 
 def seed(value=None):

@@ -109,6 +109,10 @@ def _own(name):
         return False
 
 
+def _parts(owner, names):
+    return {name: getattr(owner, name) for name in names.split()}
+
+
 class Foreign:
     """An array of another library on an NVIDIA GPU, which the software device cannot read."""
 
@@ -140,6 +144,13 @@ def install():
         "cupy.testing._protocol_helpers",
         DummyObjectWithCuPyGetNDArray=Foreign, DummyObjectWithCudaArrayInterface=Foreign,
     )  # fmt: skip
+    module(
+        "cupy.random._generator",
+        **_parts(treadle.random, "RandomState get_random_state set_random_state reset_states"),
+    )
+    module("cupy.random._bit_generator", **_parts(treadle.random, "BitGenerator Philox4x3210"))
+    module("cupy.random._distributions", **_parts(treadle.random, " ".join(treadle.random.__all__)))
+    module("cupy.fft.config", enable_nd_planning=True, use_multi_gpus=False)
     module("cupy_backends")
     module("cupy_backends.cuda")
     module("cupy_backends.cuda.api")

@@ -429,3 +429,38 @@ def test_functions_of_the_module():
     for name in random.__all__:
         assert getattr(random, name).__doc__, name
     assert "size" in inspect.signature(random.gamma).parameters
+
+
+# ---- where bits come from ----
+
+
+def test_bit_generators():
+    a, b, c = (td.random.Philox4x3210(seed) for seed in (7, 7, None))
+    raw = td.asnumpy(a.random_raw(1000))
+    assert raw.dtype == np.uint64
+    np.testing.assert_array_equal(raw, td.asnumpy(b.random_raw(1000)))
+    assert not np.array_equal(raw, td.asnumpy(c.random_raw(1000)))
+    ones = np.unpackbits(raw.view(np.uint8)).reshape(-1, 64).mean(0)
+    assert np.all(np.abs(ones - 0.5) < 0.1)
+    assert a.random_raw().shape == ()
+    mixed = [td.random.default_rng([1, 2]), td.random.default_rng(td.random.Philox4x3210([1, 2]))]
+    np.testing.assert_array_equal(*(td.asnumpy(g.random(4)) for g in mixed))
+    for bad in (1.5, 1j, [0.5]):
+        with pytest.raises(TypeError):
+            td.random.Philox4x3210(bad)
+    with pytest.raises(TypeError, match="Philox"):
+        td.random.BitGenerator(1)
+
+
+def test_the_state_of_the_module_is_replaced():
+    before = td.random.get_random_state()
+    try:
+        td.random.set_random_state(td.random.RandomState(5))
+        first = td.asnumpy(td.random.rand(3))
+        np.testing.assert_array_equal(first, td.asnumpy(td.random.RandomState(5).rand(3)))
+        td.random.reset_states()
+        assert td.random.get_random_state() is not before
+        with pytest.raises(TypeError, match="RandomState"):
+            td.random.set_random_state(5)
+    finally:
+        td.random.set_random_state(before)
