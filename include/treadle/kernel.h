@@ -83,6 +83,12 @@ class Kernel;
 class Module {
  public:
   explicit Module(std::string source, ModuleOptions options = {});
+  // What a compiler made before: for a GPU a cubin, a fatbin or PTX, for the software device what
+  // `image` gave there. The sizes of parameters are the driver's; their types are not known, so
+  // arguments must have the parameters' exact types. A driver that cannot load it says why.
+  static Module from_image(std::string image, ModuleOptions options = {});
+  // What the current device loads; compiles when needed.
+  std::string image() const;
   // Throws ValueError listing the kernels that exist when `name` is not one of them.
   Kernel get(const std::string& name) const;
   // Address and size of a __device__ or __constant__ variable.
@@ -94,6 +100,7 @@ class Module {
   const ModuleOptions& options() const;
 
  private:
+  explicit Module(std::shared_ptr<launch::ModuleState> state) : state_(std::move(state)) {}
   std::shared_ptr<launch::ModuleState> state_;
 };
 

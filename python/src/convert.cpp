@@ -43,6 +43,7 @@ Scalar int_scalar(PyObject* object) {
 }  // namespace
 
 Shape to_shape(nb::handle object) {
+  if (object.is_none()) throw TypeError("Use () not None as shape arguments");
   Shape shape;
   each_int(object, [&](std::int64_t n) { shape.push_back(n); });
   return shape;

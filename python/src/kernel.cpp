@@ -170,11 +170,22 @@ void make_module(Module* self, std::optional<std::string> code, nb::handle path,
                  bool cooperative, std::optional<std::vector<std::string>> name_expressions, bool,
                  const std::string& file_name, int first_line) {
   check_backend(backend);
-  if (!path.is_none())
-    throw NotSupported(
-        "RawModule(path=): compiled images cannot be loaded yet; give the source as code=");
-  if (!code) throw TypeError("RawModule needs code=, the source of its kernels");
+  if (code.has_value() == !path.is_none())
+    throw TypeError(
+        "RawModule needs code=, the source of its kernels, or path=, a file of compiled ones");
   std::vector<std::string> expressions = name_expressions.value_or(std::vector<std::string>{});
+  if (!path.is_none()) {
+    if (!options.empty() || !expressions.empty())
+      throw ValueError("RawModule(path=) compiles nothing: leave options and name_expressions");
+    nb::module_ os = nb::module_::import_("os");
+    nb::object file = nb::module_::import_("io").attr("open")(path, "rb");
+    nb::bytes image = nb::cast<nb::bytes>(file.attr("read")());
+    file.attr("close")();
+    std::string name = nb::cast<std::string>(os.attr("fspath")(path));
+    new (self) Module(Module::from_image(std::string(image.c_str(), image.size()),
+                                         to_options({}, {}, name, 1, cooperative)));
+    return;
+  }
   new (self) Module(std::move(*code), to_options(std::move(options), std::move(expressions),
                                                  file_name, first_line, cooperative));
 }
@@ -336,6 +347,12 @@ void bind_kernel(nb::module_& m) {
       .def(
           "compile", [](const Module& m, nb::handle) { without_gil([&] { m.compile(); }); },
           nb::arg("log_stream").none() = nb::none())
+      .def_prop_ro("_file_name", [](const Module& m) { return m.options().file_name; })
+      .def_prop_ro("image",
+                   [](const Module& m) {
+                     std::string image = without_gil([&] { return m.image(); });
+                     return nb::bytes(image.data(), image.size());
+                   })
       .def("get_function",
            [](const Module& m, const std::string& n) {
              return without_gil([&] { return m.get(n); });
@@ -352,6 +369,10 @@ void bind_kernel(nb::module_& m) {
       .def_prop_ro("kernel_names",
                    [](const Module& m) { return without_gil([&] { return m.kernel_names(); }); });
   nb::setattr(cls, "__module__", nb::str("treadle"));
+  m.def("_module_from_image", [](nb::bytes image, std::string file_name, bool cooperative) {
+    return Module::from_image(std::string(image.c_str(), image.size()),
+                              to_options({}, {}, file_name, 1, cooperative));
+  });
 }
 
 }  // namespace td::python

@@ -218,8 +218,13 @@ Array make_array(nb::handle shape, nb::handle dtype, nb::handle memory, nb::hand
   if (order != "C" && order != "F")
     throw ValueError("order must be 'C' or 'F', not '" + order + "'");
   if (memory.is_none()) {
-    if (!strides.is_none()) throw ValueError("ndarray: strides need a memptr");
-    return without_gil([&] { return empty(lengths, type, order[0]); });
+    Array fresh = without_gil([&] { return empty(lengths, type, order[0]); });
+    if (strides.is_none()) return fresh;
+    try {
+      return strided_view(fresh, lengths, to_shape(strides), 0, type, true);
+    } catch (const ValueError& error) {
+      throw ValueError(std::string("ndarray() with strides and no memptr: ") + error.what());
+    }
   }
   if (!nb::isinstance<MemoryPointer>(memory))
     throw TypeError("ndarray: memptr must be a MemoryPointer, not " + class_name(memory));

@@ -243,7 +243,7 @@ def _repeated_places(repeats, n):
     from ._scans import cumsum
     from ._sorting import searchsorted
 
-    if repeats.dtype.kind not in "iub":
+    if repeats.dtype.kind not in "iub" or repeats.dtype == np.uint64:
         raise TypeError(
             f"Cannot cast array data from dtype('{repeats.dtype}') to dtype('int64') according to the rule 'safe'"
         )

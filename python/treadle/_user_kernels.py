@@ -210,7 +210,20 @@ _treadle.RawKernel.__reduce__ = lambda self: (
     _make_raw_kernel,
     (self.code, self.name, self.options, self.enable_cooperative_groups),
 )
-_treadle.RawModule.__reduce__ = lambda self: (
-    _make_raw_module,
-    (self.code, self.options, self.name_expressions, self.enable_cooperative_groups),
-)
+
+
+def _make_module_from_image(image, file_name, cooperative):
+    return _treadle._module_from_image(image, file_name, cooperative)
+
+
+def _reduce_module(self):
+    if not self.code:
+        return _make_module_from_image, (
+            self.image, self._file_name, self.enable_cooperative_groups,
+        )  # fmt: skip
+    return _make_raw_module, (
+        self.code, self.options, self.name_expressions, self.enable_cooperative_groups,
+    )  # fmt: skip
+
+
+_treadle.RawModule.__reduce__ = _reduce_module

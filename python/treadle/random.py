@@ -20,7 +20,8 @@ _SHARED = (
 
 __all__ = [
     *(name for name in _SHARED if name not in ("integers", "permuted")), "Generator", "RandomState", "default_rng",
-    "BitGenerator", "Philox4x3210", "get_random_state", "reset_states", "set_random_state", "rand", "randint", "randn", "random_integers", "random_sample", "ranf", "sample", "seed",
+    "BitGenerator", "Philox4x3210", "get_random_state", "reset_states", "set_random_state", "rand", "randint", "randn",
+    "random_integers", "random_sample", "ranf", "sample", "seed",
 ]  # fmt: skip
 
 

@@ -111,8 +111,7 @@ DeviceKernel& KernelState::find_or_load(const std::shared_ptr<driver::DeviceStat
       return *kernel;
     }
   }
-  std::shared_ptr<const compile::Image> image = module_->image(*device);
-  const auto& signature = find_kernel(*image, module_->source().options.file_name, name_);
+  const auto& signature = module_->signature(device, name_);
   all_.push_back(load_kernel(device, module_->loaded(device), signature));
   last_.store(all_.back().get(), std::memory_order_release);
   return *all_.back();

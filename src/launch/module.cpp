@@ -7,6 +7,7 @@
 namespace td::launch {
 
 std::shared_ptr<const compile::Image> ModuleState::image(driver::DeviceState& device) {
+  if (given_) return given_;
   compile::Target target{device.provider().image_format,
                          10 * device.attribute(cuda::COMPUTE_CAPABILITY_MAJOR) +
                              device.attribute(cuda::COMPUTE_CAPABILITY_MINOR)};
@@ -59,6 +60,24 @@ const compile::KernelSignature& find_kernel(const compile::Image& image, const s
                              "'; ask for one by its symbol: ", base::join(symbols, ", ")));
 }
 
+const compile::KernelSignature& ModuleState::signature(
+    const std::shared_ptr<driver::DeviceState>& device, const std::string& name) {
+  if (!given_) return find_kernel(*image(*device), source_.options.file_name, name);
+  std::shared_ptr<driver::LoadedModule> module = loaded(device);
+  try {
+    module->function(name.c_str());
+  } catch (const DriverError&) {
+    throw ValueError(base::cat(source_.options.file_name, " has no kernel '", name,
+                               "'; an image knows kernels by their symbols, and those of C++ "
+                               "without extern \"C\" are mangled"));
+  }
+  std::lock_guard lock(mutex_);
+  compile::KernelSignature& found = asked_[name];
+  found.name = found.symbol = name;
+  found.params_known = false;
+  return found;
+}
+
 }  // namespace td::launch
 
 namespace td {
@@ -67,9 +86,16 @@ Module::Module(std::string source, ModuleOptions options)
     : state_(std::make_shared<launch::ModuleState>(
           compile::Source{std::move(source), std::move(options)})) {}
 
+Module Module::from_image(std::string image, ModuleOptions options) {
+  auto given = std::make_shared<compile::Image>();
+  given->bytes = std::move(image);
+  return Module(std::make_shared<launch::ModuleState>(std::move(given), std::move(options)));
+}
+
+std::string Module::image() const { return state_->image(*driver::current_device())->bytes; }
+
 Kernel Module::get(const std::string& name) const {
-  launch::find_kernel(*state_->image(*driver::current_device()), state_->source().options.file_name,
-                      name);
+  state_->signature(driver::current_device(), name);
   return Kernel(std::make_shared<launch::KernelState>(state_, name));
 }
 

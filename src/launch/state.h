@@ -20,13 +20,22 @@ namespace td::launch {
 class ModuleState {
  public:
   explicit ModuleState(compile::Source source) : source_(std::move(source)) {}
+  // An image that was compiled elsewhere; it says nothing about its kernels.
+  ModuleState(std::shared_ptr<const compile::Image> image, ModuleOptions options)
+      : source_{"", std::move(options)}, given_(std::move(image)) {}
 
   const compile::Source& source() const { return source_; }
   std::shared_ptr<const compile::Image> image(driver::DeviceState& device);
   std::shared_ptr<driver::LoadedModule> loaded(const std::shared_ptr<driver::DeviceState>& device);
+  // The signature of the kernel that `name` means, which lives as long as the module. ValueError
+  // when there is none.
+  const compile::KernelSignature& signature(const std::shared_ptr<driver::DeviceState>& device,
+                                            const std::string& name);
 
  private:
   const compile::Source source_;
+  const std::shared_ptr<const compile::Image> given_;
+  std::map<std::string, compile::KernelSignature> asked_;  // of the given image
   std::mutex mutex_;
   std::map<std::pair<compile::ImageFormat, int>, std::shared_ptr<const compile::Image>> images_;
   std::map<driver::DeviceState*, std::shared_ptr<driver::LoadedModule>> modules_;

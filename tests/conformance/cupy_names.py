@@ -14,6 +14,7 @@ import types
 import numpy
 import pytest
 import treadle
+import treadle.cuda.runtime
 import treadle.exceptions
 import treadle.profiler
 import treadle.random
@@ -55,8 +56,7 @@ def module(name, **contents):
     made.__getattr__ = lambda part: _part(name, part)
     sys.modules[name] = made
     parent, _, last = name.rpartition(".")
-    if parent:
-        assert not hasattr(treadle, last) or parent != "cupy", name
+    if parent and not (parent == "cupy" and hasattr(treadle, last)):  # treadle._indexing is ours
         setattr(sys.modules[parent], last, made)
     return made
 
@@ -123,7 +123,7 @@ class Foreign:
 def install():
     sys.meta_path.insert(0, Aliases())
     sys.modules["cupy"] = treadle
-    treadle.__dict__.setdefault("__path__", [])
+    treadle.cuda.get_local_runtime_version = treadle.cuda.runtime.runtimeGetVersion
     for name in ("testing", "exceptions", "cuda", "random", "linalg", "fft"):
         sys.modules[f"cupy.{name}"] = importlib.import_module(f"treadle.{name}")
         setattr(treadle, name, sys.modules[f"cupy.{name}"])
@@ -139,6 +139,14 @@ def install():
     module("cupy._core.core", ndarray=treadle.ndarray)
     for name in ("cub", "cutensor"):
         module(f"cupy.cuda.{name}", available=False)
+    for name in (
+        "cupy.cuda.cufft", "cupy.cuda._compiler_cache", "cupy.cuda.nvrtc", "cupy.linalg._util", "cupy.fft._fft",
+        "cupy.fft._cache", "cupy._environment", "cupy._indexing.generate", "cupy.cublas",
+    ):  # fmt: skip
+        parent = name.rpartition(".")[0]
+        if parent not in sys.modules:
+            module(parent)
+        module(name)
     sys.modules["cupy.cuda.texture"] = treadle.texture
     module(
         "cupy.testing._protocol_helpers",

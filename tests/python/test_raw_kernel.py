@@ -427,13 +427,6 @@ def test_module_with_templates_and_globals():
         td.RawModule(code=TEMPLATES).get_function("scale<double, 0>")
 
 
-def test_module_from_a_file_is_said_to_be_missing():
-    with pytest.raises(NotImplementedError, match="path"):
-        td.RawModule(path="kernels.cubin")
-    with pytest.raises(TypeError, match="code="):
-        td.RawModule()
-
-
 GRID_SYNC = r"""
 #include <cooperative_groups.h>
 extern "C" __global__ void pass_on(int* o) {
