@@ -253,7 +253,8 @@ class SelectPrinter {
          << "  const td_index first = ((td_index)blockIdx.x * 8 + (td_index)(threadIdx.x >> 5)) * "
             "chunk;\n"
          << "  const td_index stop = first + chunk < total ? first + chunk : total;\n"
-         << "  for (td_index t = first; t < stop; ++t) {\n"
+         // A warp that goes in step is whole: its lanes' places are then known to be neighbours.
+         << "  for (td_index t = first; t < stop; ++t) {\n    __syncwarp();\n"
          << "    const td_index row = pieces == 1 ? t : t / pieces, begin = (t - row * pieces) * "
          << kPiece << ";\n"
          << "    const td_index end = begin + " << kPiece << " < " << width << " ? begin + "
