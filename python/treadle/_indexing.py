@@ -241,7 +241,6 @@ def _repeat_evenly(a, count, axis):
 
 def _repeated_places(repeats, n):
     from ._scans import cumsum
-    from ._sorting import searchsorted
 
     if repeats.dtype.kind not in "iub" or repeats.dtype == np.uint64:
         raise TypeError(
@@ -256,7 +255,10 @@ def _repeated_places(repeats, n):
     if _treadle._index_range(repeats)[0] < 0:
         raise ValueError("repeats may not contain negative values.")
     ends = cumsum(repeats.astype(np.int64))
-    return searchsorted(ends, arange(int(ends[-1])), side="right")
+    # A mark where each element's run starts; elements without one leave theirs on the next.
+    steps = zeros(int(ends[-1]) + 1, np.int32 if n < 2**31 else np.int64)
+    scatter_add(steps, ends[:-1], 1)
+    return cumsum(steps[:-1], dtype=np.int64)
 
 
 # ---- where ----

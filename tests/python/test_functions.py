@@ -198,3 +198,20 @@ def test_many_runs_of_delete_and_insert(order):
             np.testing.assert_array_equal(
                 td.insert(d, where, -1.0, axis).get(), np.insert(x, where, -1.0, axis)
             )
+
+
+@pytest.mark.parametrize("order", ["big", "little"])
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (1,), (8,), (4, 9), (2, 3, 20)], ids=str)
+def test_bits_of_all_shapes(shape, order):
+    rng = np.random.default_rng(0)
+    x = rng.random(shape) < 0.5
+    u = rng.integers(0, 256, shape, "u1")
+    for axis in (None, *range(len(shape))):
+        for host, device in ((x, td.asarray(x)), (x.T * 3, td.asarray(x).T * 3)):
+            want = np.packbits(host, axis, order)
+            np.testing.assert_array_equal(td.packbits(device, axis, order).get(), want)
+        if u.size or axis is not None:
+            want = np.unpackbits(u, axis, bitorder=order)
+            np.testing.assert_array_equal(
+                td.unpackbits(td.asarray(u), axis, bitorder=order).get(), want
+            )
