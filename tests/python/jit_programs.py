@@ -96,7 +96,7 @@ class Writer:
         if r < 0.82:
             return f"{self.choose('min', 'max')}({a}, {b})"
         if r < 0.85:
-            return f"({a} if {self.test(depth + 1)} else {self.real(depth + 1)})"
+            return f"(np.float64({a}) if {self.test(depth + 1)} else np.float64({self.real(depth + 1)}))"
         if r < 0.88:
             return f"abs({a})"
         if r < 0.91:
@@ -190,12 +190,14 @@ class Writer:
             self.assign()
 
     def result(self):
-        return f"np.int64({self.integer()})" if self.returns == "k" else f"float({self.real()})"
+        return (
+            f"np.int64({self.integer()})" if self.returns == "k" else f"np.float64({self.real()})"
+        )
 
     def assign(self):
         kind = self.choose("k", "k", "x", "x")
         names = [n for n in self.names[kind] if n not in self.fixed]
-        value = f"np.int64({self.integer()})" if kind == "k" else f"float({self.real()})"
+        value = f"np.int64({self.integer()})" if kind == "k" else f"np.float64({self.real()})"
         if names and self.rng.random() < 0.5:
             self.emit(f"{self.rng.choice(names)} = {value}")
             return
@@ -226,7 +228,7 @@ class Writer:
             self.names["t"].append(name)
             return
         a, b = self.new("k"), self.new("x")
-        self.emit(f"{a}, {b} = {first}, float({self.real()})")
+        self.emit(f"{a}, {b} = {first}, np.float64({self.real()})")
         self.names["k"].append(a)
         self.names["x"].append(b)
         if self.depth > 1:
@@ -552,7 +554,8 @@ def expected(text, ai, af, s, z):
     tree = ast.fix_missing_locations(_Literals().visit(ast.parse(text)))
     exec(compile(tree, "<program>", "exec"), scope)
     args = [Elements(x) for x in (ai, af)] + [Number(np.int64(s)), Number(np.float64(z))]
-    for row in range(ROWS):  # noqa: B007: cuda.grid reads it
+    for turn in range(ROWS):
+        row = turn
         scope["kernel"](*args, Elements(out_i), Elements(out_f))
     return out_i, out_f
 

@@ -88,6 +88,12 @@ def by_symbol(c, symbol, left, right, node=None):
     return _text(c, symbol, left, right, type_)
 
 
+def _in_range(value, type_):
+    """A known integer as an integer of 64 bits."""
+    value = int(value) % 2**64
+    return value - 2**64 if type_.signed and value >= 2**63 else value
+
+
 def fold(symbol, left, right, type_):
     """The result when both operands are known Python numbers and Python's result fits the type."""
     if not (left.is_const and right.is_const) or type_.bitwidth not in (1, 64):
@@ -98,8 +104,14 @@ def fold(symbol, left, right, type_):
         return None
     if symbol in ("<<", "**") and abs(right.const) > 64:
         return None
+    x, y = left.const, right.const
+    if type_.is_float:
+        x, y = float(x), float(y)
+    elif type_.is_integer:  # uint64 meets int64 in int64
+        x = _in_range(x, type_)
+        y = y if symbol in ("<<", ">>", "**") else _in_range(y, type_)
     try:
-        value = _PYTHON[symbol](left.const, right.const)
+        value = _PYTHON[symbol](x, y)
     except (ArithmeticError, ValueError):
         return None
     if type_.is_integer:
@@ -225,6 +237,8 @@ def unary_by_symbol(c, symbol, value, node=None):
         return c.convert(value, wide(type_)) if type_.is_integer else value
     if value.is_const and isinstance(value.const, (int, float)) and type_.bitwidth == 64:
         result = -value.const if symbol == "-" else ~value.const
+        if type_ == ty.uint64 and result != -(2**63):  # which is the literal of the least integer
+            return number(result % 2**64, type_)
         if type_.is_float or -(2**63) <= result < 2**63:
             return number(result, type_ if type_.is_float else ty.int64)
     if type_.is_integer:

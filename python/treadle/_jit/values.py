@@ -121,4 +121,6 @@ def number(value, type_=None):
     """A known number."""
     weak = type_ is None and type(value) in (bool, int, float, complex)
     type_ = type_ or type_of_number(value)
+    if isinstance(value, (np.generic, enum.IntEnum)):
+        value = int(value) if isinstance(value, enum.IntEnum) else value.item()
     return Value(type_, literal(value, type_), value, bits_of(value), weak)
