@@ -20,11 +20,18 @@ constexpr std::int64_t kPiece = 1024;          // columns of a row that a block 
 constexpr std::int64_t kTile = 32;             // side of a square
 constexpr std::size_t kTiledBytes = 40 << 10;  // shared memory that squares may take
 
+// A tile for devices with many threads: rows run along the last axis, columns along the turned one.
+// Turned leaves are read `load` elements at once, all else is read and written `store` at once.
+struct Tile {
+  int height = 0, width = 0, load = 1, store = 1;
+};
+
 struct Plan {
   Walk walk;
   Scheme scheme = Scheme::linear;
-  int width = 1;         // elements per access of the flat scheme
+  int width = 1;         // elements per access of the flat and the linear scheme
   std::size_t turn = 0;  // tiled: the axis along which the turned leaves run
+  Tile tile;             // of height 0: squares of kTile
   std::vector<bool> turned;
   std::vector<CUdeviceptr> addresses;
   // Strides of the last axis that are spelled in the text, 0 for the others: every second element
@@ -77,7 +84,87 @@ bool plan_tiles(const Program& program, Plan& plan) {
   return plan.turn != n && bytes <= kTiledBytes;
 }
 
-Plan make_plan(const Program& program) {
+int power_of_two(std::int64_t least, int most) {
+  int power = 1;
+  while (power < least && power < most) power *= 2;
+  return power;
+}
+
+// How many neighbours along axis `unit` operand k can move at once: a power of two up to `most`.
+int aligned_width(const Program& program, const Plan& plan, std::size_t k, std::size_t unit,
+                  int most) {
+  auto bytes = static_cast<std::int64_t>(itemsize(operand(program, k).dtype));
+  auto fits = [&](int width) {
+    if (width * bytes > 16 || plan.walk.dims[unit] % width != 0 ||
+        plan.addresses[k] % static_cast<CUdeviceptr>(width * bytes) != 0)
+      return false;
+    for (std::size_t axis = 0; axis < plan.walk.dims.size(); ++axis)
+      if (axis != unit && plan.walk.strides[k][axis] % width != 0) return false;
+    return true;
+  };
+  while (most > 1 && !fits(most)) most /= 2;
+  return most;
+}
+
+// As plan_tiles, for devices with many threads: also short axes, and wide accesses.
+bool plan_wide_tiles(const Program& program, Plan& plan) {
+  const Walk& walk = plan.walk;
+  std::size_t n = walk.dims.size();
+  if (n < 2) return false;
+  plan.turned.assign(program.leaves.size(), false);
+  plan.turn = n;
+  std::int64_t bytes = 0;
+  for (std::size_t k = 0; k < program.leaves.size(); ++k) {
+    const Strides& s = walk.strides[k];
+    if (s[n - 1] == 0 || s[n - 1] == 1) continue;
+    for (std::size_t axis = 0; axis + 1 < n; ++axis) {
+      if (s[axis] != 1 || (plan.turn != n && plan.turn != axis)) continue;
+      plan.turn = axis;
+      plan.turned[k] = true;
+      bytes += static_cast<std::int64_t>(itemsize(program.leaves[k].dtype));
+      break;
+    }
+  }
+  if (plan.turn == n) return false;
+  std::int64_t height = walk.dims[plan.turn], width = walk.dims[n - 1];
+  if (height * width < kTile * kTile) return false;
+  // A column in shared memory has one element more than the tile, against bank conflicts.
+  for (int side : {64, 32, 16}) {
+    Tile& tile = plan.tile;
+    int area = side * side;
+    tile.height = height < side ? power_of_two(height, side)
+                                : power_of_two(height, area / power_of_two(width, side));
+    tile.width = power_of_two(width, area / tile.height);
+    if (tile.width * (tile.height + 1) * bytes <= static_cast<std::int64_t>(kTiledBytes)) break;
+    tile.height = 0;
+  }
+  if (plan.tile.height == 0) return false;
+  plan.tile.load = std::min(4, plan.tile.height);
+  plan.tile.store = std::min(4, plan.tile.width);
+  for (std::size_t k = 0; k < walk.strides.size(); ++k) {
+    if (walk.access[k] == Access::constant) continue;
+    std::int64_t last = walk.strides[k][n - 1];
+    if (k < plan.turned.size() && plan.turned[k])
+      plan.tile.load = aligned_width(program, plan, k, plan.turn, plan.tile.load);
+    else if (last != 0)
+      plan.tile.store = last == 1 ? aligned_width(program, plan, k, n - 1, plan.tile.store) : 1;
+  }
+  return true;
+}
+
+// Groups of neighbours along the last axis, where that has stride 1 or 0 for every operand.
+int group_width(const Program& program, const Plan& plan) {
+  int width = 16;
+  for (std::size_t k = 0; k < plan.walk.access.size(); ++k) {
+    Access access = plan.walk.access[k];
+    if (access == Access::strided) return 1;
+    if (access == Access::flat || access == Access::unit)
+      width = aligned_width(program, plan, k, plan.walk.dims.size() - 1, width);
+  }
+  return width;
+}
+
+Plan make_plan(driver::DeviceState& device, const Program& program) {
   Plan plan;
   std::vector<const View*> operands;
   std::vector<int> axes;
@@ -94,6 +181,18 @@ Plan make_plan(const Program& program) {
     plan.spelled.push_back(last == 2 || last == -1 ? last : 0);
   }
   bool flat = std::none_of(plan.walk.access.begin(), plan.walk.access.end(), steps_by_strides);
+  if (!flat && !holds_few_threads(device)) {
+    if (plan_wide_tiles(program, plan)) {
+      plan.scheme = Scheme::tiled;
+      return plan;
+    }
+    // Dividing indices of 64 bits costs more than narrow accesses.
+    if (!plan.walk.wide || plan.walk.dims.back() < kLongRow)
+      plan.width = group_width(program, plan);
+    plan.scheme =
+        plan.width > 1 || plan.walk.dims.back() < kLongRow ? Scheme::linear : Scheme::rows;
+    return plan;
+  }
   if (!flat) {
     plan.scheme = plan_tiles(program, plan)           ? Scheme::tiled
                   : plan.walk.dims.back() >= kLongRow ? Scheme::rows
@@ -132,8 +231,12 @@ class MapPrinter {
       flat();
     else if (plan_.scheme == Scheme::rows)
       rows();
+    else if (plan_.scheme == Scheme::tiled && plan_.tile.height > 0)
+      wide_tiles();
     else if (plan_.scheme == Scheme::tiled)
       tiled();
+    else if (plan_.width > 1)
+      grouped();
     else
       linear();
     out_ << "}\n";
@@ -245,6 +348,64 @@ class MapPrinter {
       }
     });
     out_ << "  }\n";
+  }
+
+  // linear, for groups along the last axis: n and the last dimension count groups.
+  void grouped() {
+    std::size_t last = plan_.walk.dims.size() - 1;
+    std::string width = std::to_string(plan_.width);
+    auto place = [&](std::size_t k) -> std::string {
+      switch (plan_.walk.access[k]) {
+        case Access::flat:
+          return "i * " + width;
+        case Access::unit:
+          return offset(k, last) + " + c" + std::to_string(last) + " * " + width;
+        default:
+          return offset(k, last);
+      }
+    };
+    auto wide = [&](std::size_t k) {
+      return plan_.walk.access[k] == Access::flat || plan_.walk.access[k] == Access::unit;
+    };
+    load_constants();
+    out_ << "  const td_index first = (td_index)blockIdx.x * chunk, end = first + chunk;\n"
+         << "  const td_index stop = end < n ? end : n;\n"
+         << "  for (td_index i = first + threadIdx.x; i < stop; i += 256) {\n"
+         << split_index("i", "c", "d", plan_.walk.dims.size());
+    group_of_elements(
+        width, place, wide, [&](std::size_t k) { return "x" + std::to_string(k) + ".at[j]"; },
+        [](std::size_t) { return true; });
+    out_ << "  }\n";
+  }
+
+  // Loads of the leaves that `own` says, `width` calls of element, and the stores.
+  template <class Place, class Wide, class Value, class Own>
+  void group_of_elements(const std::string& width, Place place, Wide wide, Value value, Own own) {
+    for (std::size_t k = 0; k < leaves(); ++k) {
+      if (constant(k) || !own(k)) continue;
+      if (wide(k))
+        out_ << "    const td_vec<" << type(k) << ", " << width << "> x" << k << " = td_load<"
+             << width << ">(" << pointer(k) << " + (" << place(k) << "));\n";
+      else
+        out_ << "    const " << type(k) << " x" << k << " = " << pointer(k) << "[" << place(k)
+             << "];\n";
+    }
+    for (std::size_t k = 0; k < stores(); ++k)
+      out_ << "    td_vec<" << type(leaves() + k) << ", " << width << "> y" << k << ";\n";
+    out_ << "#pragma unroll\n    for (int j = 0; j < " << width << "; ++j) element(";
+    for (std::size_t k = 0; k < leaves(); ++k)
+      out_ << (constant(k) || (own(k) && !wide(k)) ? "x" + std::to_string(k) : value(k)) << ", ";
+    out_ << scalar_arguments(program_);
+    for (std::size_t k = 0; k < stores(); ++k) out_ << (k ? ", " : "") << "y" << k << ".at[j]";
+    out_ << ");\n";
+    for (std::size_t k = 0; k < stores(); ++k)
+      out_ << "    td_store(" << pointer(leaves() + k) << " + (" << place(leaves() + k) << "), y"
+           << k << ");\n";
+  }
+
+  // Where operand k begins: its plane in tiles.
+  std::string pointer(std::size_t k) const {
+    return plan_.scheme == Scheme::tiled ? "p" + std::to_string(k) : operand_name(program_, k);
   }
 
   std::string column(std::size_t k) const {
@@ -364,6 +525,65 @@ class MapPrinter {
     out_ << "      }\n    }\n    __syncthreads();\n  }\n";
   }
 
+  // Tiles of Plan::tile: e counts accesses, er and ec are the place within the tile.
+  void wide_tiles() {
+    const Tile& tile = plan_.tile;
+    std::size_t last = plan_.walk.dims.size() - 1;
+    std::string width = "d" + std::to_string(last), height = "d" + std::to_string(plan_.turn);
+    std::string h = std::to_string(tile.height), w = std::to_string(tile.width);
+    std::string load = std::to_string(tile.load), store = std::to_string(tile.store);
+    auto stride = [&](std::size_t k, std::size_t axis) {
+      return operand_name(program_, k) + "_" + std::to_string(axis);
+    };
+    auto turned = [&](std::size_t k) { return k < leaves() && plan_.turned[k]; };
+    auto wide = [&](std::size_t k) { return !turned(k) && plan_.walk.strides[k][last] == 1; };
+    auto place = [&](std::size_t k) {
+      if (turned(k)) return "r + c * " + stride(k, last);
+      std::string row = "r * " + stride(k, plan_.turn);
+      return wide(k) ? row + " + c" : row + " + c * " + stride(k, last);
+    };
+    load_constants();
+    for (std::size_t k = 0; k < leaves(); ++k)
+      if (plan_.turned[k])
+        out_ << "  __shared__ " << type(k) << " tile" << k << "[" << w << "][" << h << " + 1];\n";
+    out_ << "  enum { H = " << h << ", W = " << w << ", L = " << load << ", S = " << store
+         << " };\n"
+         << "  const td_index across = (" << width << " + W - 1) / W, down = (" << height
+         << " + H - 1) / H;\n"
+         << "  const td_index tiles = across * down, total = n / (" << width << " * " << height
+         << ") * tiles;\n"
+         << "  for (td_index t = blockIdx.x; t < total; t += gridDim.x) {\n"
+         << "    const td_index plane = t / tiles, tile = t - plane * tiles;\n"
+         << "    const td_index top = tile / across * H, left = tile % across * W;\n";
+    split_plane(last);
+    for (std::size_t k = 0; k < leaves() + stores(); ++k)
+      if (!constant(k))
+        out_ << "    " << (k < leaves() ? "const " : "") << type(k) << "* p" << k << " = "
+             << operand_name(program_, k) << " + (" << plane_offset(k, last) << ");\n";
+    auto loop = [&](const char* fast, const char* slow) {
+      out_ << "#pragma unroll\n    for (int e = threadIdx.x; e < H * W / " << fast
+           << "; e += 256) {\n"
+           << "    const int " << slow << ";\n    const td_index r = top + er, c = left + ec;\n"
+           << "    if (r < " << height << " && c < " << width << ") {\n";
+    };
+    loop("L", "er = e % (H / L) * L, ec = e / (H / L)");
+    for (std::size_t k = 0; k < leaves(); ++k)
+      if (plan_.turned[k])
+        out_ << "    const td_vec<" << type(k) << ", L> x" << k << " = td_load<L>(p" << k << " + ("
+             << place(k) << "));\n#pragma unroll\n    for (int j = 0; j < L; ++j) tile" << k
+             << "[ec][er + j] = x" << k << ".at[j];\n";
+    out_ << "    }\n    }\n    __syncthreads();\n";
+    loop("S", "ec = e % (W / S) * S, er = e / (W / S)");
+    group_of_elements(
+        "S", place, wide,
+        [&](std::size_t k) {
+          std::string number = std::to_string(k);
+          return turned(k) ? "tile" + number + "[ec + j][er]" : "x" + number + ".at[j]";
+        },
+        [&](std::size_t k) { return !turned(k); });
+    out_ << "    }\n    }\n    __syncthreads();\n  }\n";
+  }
+
   const Program& program_;
   const Plan& plan_;
   std::ostringstream out_;
@@ -380,6 +600,11 @@ std::string plan_key(const Program& program, const Plan& plan) {
   for (Access access : plan.walk.access) key.push_back(static_cast<char>(access));
   for (std::int64_t stride : plan.spelled) key.push_back(static_cast<char>(stride));
   if (plan.scheme == Scheme::tiled) {
+    for (int side : {plan.tile.height, plan.tile.width})
+      for (int part : {side & 127, side >> 7}) key.push_back(static_cast<char>(part));
+    key.push_back(static_cast<char>(8 * plan.tile.load + plan.tile.store));
+    for (const Strides& strides : plan.walk.strides)
+      key.push_back(static_cast<char>(strides.back() == 1));
     key.push_back(static_cast<char>(plan.turn));
     for (bool turned : plan.turned) key.push_back(static_cast<char>(turned));
   }
@@ -409,8 +634,13 @@ Deal deal_out(driver::DeviceState& device, const Plan& plan) {
     per_slot = 64;
   } else if (plan.scheme == Scheme::tiled) {
     std::int64_t width = walk.dims.back(), height = walk.dims[plan.turn];
-    items = walk.count / (width * height) * parts(width, kTile) * parts(height, kTile);
+    std::int64_t across = plan.tile.height ? plan.tile.width : kTile;
+    std::int64_t down = plan.tile.height ? plan.tile.height : kTile;
+    items = walk.count / (width * height) * parts(width, across) * parts(height, down);
     grain = 1;
+  } else if (plan.width > 1) {
+    items = walk.count / plan.width;
+    per_slot = 256;
   }
   std::int64_t most = per_slot * resident_blocks(device);
   std::int64_t chunk = parts(parts(items, most), grain) * grain;
@@ -449,7 +679,7 @@ bool launch_fill(driver::DeviceState& device, CUstream stream, const Program& pr
 
 void launch_map(driver::DeviceState& device, CUstream stream, const Program& program) {
   if (program.stores.empty()) return;
-  Plan plan = make_plan(program);
+  Plan plan = make_plan(device, program);
   if (launch_fill(device, stream, program, plan)) return;
   const LoadedKernel& loaded = kernel(
       device, plan_key(program, plan), [&] { return MapPrinter(program, plan).text(); }, "td_map");
@@ -458,9 +688,12 @@ void launch_map(driver::DeviceState& device, CUstream stream, const Program& pro
   for (const ScalarOperand& scalar : program.scalars) arguments.scalar(scalar.value, scalar.dtype);
   bool wide = plan.walk.wide;
   Deal deal = deal_out(device, plan);
-  arguments.index(plan.walk.count, wide);
+  // Groups along the last axis are the elements of the linear scheme.
+  std::int64_t group = plan.scheme == Scheme::linear ? plan.width : 1;
+  arguments.index(plan.walk.count / group, wide);
   arguments.index(deal.chunk, wide);
-  for (std::int64_t dim : plan.walk.dims) arguments.index(dim, wide);
+  for (std::size_t d = 0; d < plan.walk.dims.size(); ++d)
+    arguments.index(plan.walk.dims[d] / (d + 1 == plan.walk.dims.size() ? group : 1), wide);
   for (std::size_t k = 0; k < plan.walk.access.size(); ++k)
     for (std::size_t d = 0; d < stride_count(plan, k); ++d)
       arguments.index(plan.walk.strides[k][d], wide);
