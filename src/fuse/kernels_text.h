@@ -11,6 +11,7 @@ extern const char kText_philox[];         // random numbers
 extern const char kText_fill[];           // arrays of random numbers
 extern const char kText_user[];           // what user kernels may use
 extern const char kText_scan[];           // running sums
+extern const char kText_scan_tiles[];     // long rows in one pass
 extern const char kText_sort[];           // keys and radix sort
 extern const char kText_sort_long[];      // the same for rows longer than a block
 extern const char kText_sort_serial[];    // the same by few threads

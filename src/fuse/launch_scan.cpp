@@ -20,6 +20,8 @@ constexpr std::int64_t kShortRow = 32;         // shorter rows are left to one t
 constexpr std::int64_t kLeastRowChunk = 4096;  // elements worth a warp of their own
 constexpr std::int64_t kLeastColumnChunk = 64;
 constexpr std::int64_t kMostChunks = 1 << 16;
+constexpr std::int64_t kTileBytes = 32768;  // accumulators in shared memory
+constexpr std::int64_t kGroup = 32;         // tiles in a group, groups in a set
 
 // What a scan works on: packed elements as (outer, length, inner).
 struct Job {
@@ -64,6 +66,19 @@ std::string scan_text(const Job& job, const char* kernel) {
   return text;
 }
 
+std::string tiles_text(const Job& job) {
+  bool half = is_half(job.dtype), complex = info(job.dtype).kind == 'c';
+  std::string type(fuse::cuda_name(job.dtype));
+  return fuse::device_headers(half, complex, true, false) + fuse::kText_scan +
+         fuse::kText_scan_tiles +
+         cat("extern \"C\" __global__ void __launch_bounds__(256, 6) td_tiles(const ", type,
+             "* in, ", type,
+             "* out, unsigned long long* state, long long length, long long rows, long long tiles, "
+             "int aligned) { td_scan_tile<",
+             info(job.op).functor, "<", type, ">, ", type, ", 16 / sizeof(", type,
+             ")>(in, out, state, length, rows, tiles, aligned); }\n");
+}
+
 const fuse::LoadedKernel& scan_kernel(driver::DeviceState& device, const Job& job,
                                       const char* name) {
   std::string key =
@@ -83,6 +98,30 @@ Chunks deal(std::int64_t length, std::int64_t wanted, std::int64_t least, std::i
   return {size, (length + size - 1) / size};
 }
 
+// Long rows on a device with many threads: see scan_tiles.cuh.
+void launch_tiles(const Job& job, CUdeviceptr source, const Array& out, bool aligned) {
+  auto [device, stream] = fuse::launch_target(out);
+  auto bytes = static_cast<std::int64_t>(itemsize(accumulator(job.dtype)));
+  auto parts = [](std::int64_t n, std::int64_t size) { return (n + size - 1) / size; };
+  std::int64_t rows = job.outer, tiles = parts(job.length, kTileBytes / bytes);
+  std::int64_t groups = parts(tiles, kGroup), sets = parts(groups, kGroup);
+  std::int64_t words = rows * (tiles + groups + sets) * std::max<std::int64_t>(1, bytes / 4);
+  Array state = fuse::empty_beside(out, {words}, DType::uint64);
+  CUdeviceptr published = fuse::address_of(state);
+  TD_CALL(device, cuMemsetD8Async, published, 0, static_cast<std::size_t>(words) * 8, stream);
+  std::string key = cat("scan tiles ", static_cast<int>(job.op), ' ', static_cast<int>(job.dtype));
+  const auto& loaded = fuse::kernel(device, key, [&] { return tiles_text(job); }, "td_tiles");
+  fuse::Arguments arguments;
+  arguments.add(source);
+  arguments.add(fuse::address_of(out));
+  arguments.add(published);
+  arguments.add(job.length);
+  arguments.add(rows);
+  arguments.add(tiles);
+  arguments.add(static_cast<std::int32_t>(aligned));
+  fuse::launch(device, stream, loaded, rows * tiles, arguments);
+}
+
 // The order of additions depends on the device's size and the shape, never on addresses.
 void launch_scan(const Job& job, const Array& in, const Array& out) {
   CUdeviceptr source = in.data();
@@ -97,6 +136,8 @@ void launch_scan(const Job& job, const Array& in, const Array& out) {
   bool aligned =
       (source | target) % 16 == 0 &&
       (job.outer == 1 || job.length * static_cast<std::int64_t>(itemsize(job.dtype)) % 16 == 0);
+  if (rows && chunks.count > 1 && !fuse::holds_few_threads(device))
+    return launch_tiles(job, source, out, aligned);
   auto count = static_cast<std::int32_t>(chunks.count);
   Array parts = fuse::empty_beside(out, {lines, chunks.count}, accumulator(job.dtype));
   CUdeviceptr part = fuse::address_of(parts);
