@@ -189,9 +189,9 @@ def _typeof_module(module):
 
 
 def _vector_types(module):
-    from treadle._jit.vector_types import CONSTRUCTORS
+    from treadle._jit.vector_types import vector_types
 
-    module.vector_types = {n: c for n, c in CONSTRUCTORS.items() if "x" in n}
+    module.vector_types = dict(vector_types)
 
 
 def _utils(module):

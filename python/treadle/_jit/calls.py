@@ -7,8 +7,8 @@ from .. import _treadle
 from . import debugging
 from . import types as ty
 from .capture import Function
-from .errors import KernelError
-from .values import UNKNOWN, Value
+from .errors import KernelError, NeedsConstant
+from .values import UNKNOWN, Value, number
 
 
 def call_function(c, target, args, kwargs, node):
@@ -146,16 +146,23 @@ def bind(c, function, args, kwargs, node):
     return bound
 
 
-def call_python(c, py_func, args, kwargs, node):
+def call_python(c, py_func, args, kwargs, node, frozen=None):
     from .compiler import Instance, parameter
 
     unit = c.unit
     inner = type(c)(unit, py_func)
-    bound = bind(c, inner.function, args, kwargs, node)
-    # A constant that has no run-time value is part of the key; numbers are passed at run time.
-    key = (py_func, tuple(_key(v) for _, v in bound))
+    bound = bind(c, inner.function, args, kwargs, node) if frozen is None else frozen
+    # A constant that has no run-time value is part of the key; numbers are passed at run time,
+    # unless they are frozen.
+    key = (py_func, tuple(_key(v, frozen is not None) for _, v in bound))
     instance = unit.functions.get(key)
-    run_time = [(name, v) for name, v in bound if v.type.cpp is not None and v.type is not ty.none]
+    run_time = [
+        (name, v)
+        for name, v in bound
+        if v.type.cpp is not None
+        and v.type is not ty.none
+        and not (frozen is not None and _may_freeze(v))
+    ]
     if instance is None:
         instance = unit.functions[key] = Instance(
             unit.unique("".join(ch if ch.isalnum() else "_" for ch in inner.function.name))
@@ -174,6 +181,11 @@ def call_python(c, py_func, args, kwargs, node):
                 instance.fails = True
                 lines = inner.walk(values) if instance.recursive else lines
         except KernelError as error:
+            unit.functions.pop(key, None)
+            if isinstance(error, NeedsConstant) and frozen is None:
+                known = [(name, _frozen(c, v)) for name, v in bound]
+                if any(_may_freeze(v) for _, v in bound):
+                    return call_python(c, py_func, args, kwargs, node, known)
             text = str(error)
             from .errors import place
 
@@ -218,7 +230,30 @@ def unknown_result(c, name, node):
     )
 
 
-def _key(value):
+def _may_freeze(value):
+    """True for numbers that are known, and tuples of them."""
+    return (
+        value.is_const
+        and value.type.cpp is not None
+        and (
+            isinstance(value.type, ty.Scalar)
+            or (value.type.is_tuple and all(isinstance(t, ty.Scalar) for t in value.type))
+        )
+    )
+
+
+def _frozen(c, value):
+    """A known value without the caller's names."""
+    if not _may_freeze(value):
+        return value
+    if isinstance(value.type, ty.Scalar):
+        return number(value.const, value.type)
+    return c.make_tuple([number(x, t) for x, t in zip(value.const, value.type)], value.type.cls)
+
+
+def _key(value, freeze=False):
+    if freeze and _may_freeze(value):
+        return (value.type, "known", value.const)
     if value.type.cpp is None:
         const = value.const
         try:

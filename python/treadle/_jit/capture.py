@@ -71,9 +71,15 @@ class Function:
             try:
                 return self._closure[name].cell_contents
             except ValueError:
+                if name == self.py_func.__name__:
+                    return self.py_func
                 raise KeyError(name) from None
         scope = self.py_func.__globals__
-        return scope[name] if name in scope else vars(builtins)[name]
+        if name in scope:
+            return scope[name]
+        if name == self.py_func.__name__:  # a function that is compiled while it is being defined
+            return self.py_func
+        return vars(builtins)[name]
 
 
 def _find_lambda(function, code):

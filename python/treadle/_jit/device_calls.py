@@ -4,6 +4,7 @@ import numpy as np
 
 from . import arrays, stubs
 from . import types as ty
+from .errors import NeedsConstant, TypingError
 from .values import UNKNOWN, Value, number
 
 _GRID_BITS = {"x": 42, "y": 27, "z": 23}
@@ -48,7 +49,10 @@ def _args(c, name, args, kwargs, node, least, most=None):
 def _along(c, node, name, args, kwargs, one, bits):
     (n,) = _args(c, name, args, kwargs, node, 1)
     if not n.is_const or not isinstance(n.const, (int, np.integer)) or not 1 <= n.const <= 3:
-        raise c.error(f"cuda.{name} takes the number of dimensions, a constant 1, 2 or 3", node)
+        kind = TypingError if n.is_const else NeedsConstant
+        raise c.error(
+            f"cuda.{name} takes the number of dimensions, a constant 1, 2 or 3", node, "", kind
+        )
     items = [Value(ty.int64, one(axis), UNKNOWN, bits[axis]) for axis in "xyz"[: int(n.const)]]
     return items[0] if len(items) == 1 else c.make_tuple(items)
 
@@ -87,6 +91,7 @@ def _array(c, args, kwargs, node, space):
             f"the shape of cuda.{space}.array must be a constant, not a value that is known at run time only", node,
             "use a literal or a global number"
             + (_DYNAMIC if space == "shared" else ""),
+            NeedsConstant,
         )  # fmt: skip
     lengths = shape.const if isinstance(shape.const, tuple) else (shape.const,)
     if not all(
@@ -109,7 +114,8 @@ def _alignment(c, value, node):
         return None
     n = value.const
     if not isinstance(n, (int, np.integer)) or isinstance(n, bool):
-        raise c.error("alignment must be a constant integer", node)
+        kind = TypingError if value.is_const else NeedsConstant
+        raise c.error("alignment must be a constant integer", node, "", kind)
     if n <= 0 or n & (n - 1) or n % 8:
         raise c.error(
             f"Alignment must be a positive power of two and a multiple of the size of a pointer (8), not {n}",

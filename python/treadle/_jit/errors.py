@@ -15,6 +15,12 @@ class TypingError(KernelError, TypeError):
     """An operation that its operands' types do not have."""
 
 
+class NeedsConstant(TypingError):
+    """A value that must be known when the kernel is compiled. A call of a device function that fails with it is
+    compiled again with the constants among its arguments known inside.
+    """
+
+
 class UnsupportedError(KernelError):
     """Python that kernels do not have."""
 

@@ -10,7 +10,7 @@ from . import arrays, operators, records, special_values, stubs, vector_types
 from . import types as ty
 from .array_parts import Part
 from .debugging import checked_count, checked_item
-from .errors import suggestion
+from .errors import NeedsConstant, suggestion
 from .values import UNKNOWN, Value, number, type_of_number
 
 
@@ -394,6 +394,7 @@ class Expressions:
                 f"a {base.type} can be indexed by a constant only",
                 node,
                 "its items have several types; iterate over it with literal_unroll",
+                NeedsConstant,
             )
         base = self.keep(base)
         i = checked_item(self, i, count, node)

@@ -5,7 +5,7 @@ import numpy as np
 from . import arrays, folds
 from . import types as ty
 from .errors import suggestion
-from .values import Value
+from .values import UNKNOWN, Value
 
 
 def call(c, base, name, args, kwargs, node):
@@ -22,6 +22,8 @@ def call(c, base, name, args, kwargs, node):
             return base
         base = c.keep(base)
         return Value(type_, f"{type_.cpp}({base.code}.re, -{base.code}.im)")
+    if name == "bit_count" and (type_.is_integer or type_.is_boolean):
+        return _bit_count(c, base)
     if type_.is_tuple and name in ("index", "count"):
         raise c.unsupported(f"a tuple's method '{name}' cannot be used in kernels", node)
     from . import cooperative
@@ -30,6 +32,14 @@ def call(c, base, name, args, kwargs, node):
     if found is None:
         raise c.error(f"a value of type {type_} has no method '{name}' that kernels can use", node)
     return found
+
+
+def _bit_count(c, base):
+    """Ones of the absolute value."""
+    if base.type.signed:
+        base = c.keep(c.convert(base, ty.int64))
+        base = Value(ty.int64, f"({base.code} < 0 ? tdpy::neg({base.code}) : {base.code})")
+    return Value(ty.int32, f"__popcll({c.convert(base, ty.uint64).code})", UNKNOWN, 7)
 
 
 def _shape(c, args, node):

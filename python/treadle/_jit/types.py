@@ -78,6 +78,11 @@ class Scalar(Type):
         self.bitwidth = 1 if kind == "b" else self.dtype.itemsize * 8
 
     @property
+    def underlying_float(self):
+        """The type of the parts of a complex number."""
+        return float32 if self.bitwidth == 64 else float64
+
+    @property
     def rank(self):
         return "biufc".index(self.dtype.kind)
 
@@ -290,6 +295,13 @@ SCALARS = (
     float16, float32, float64, complex64, complex128,
 )  # fmt: skip
 _BY_DTYPE = {t.dtype: t for t in SCALARS}
+
+signed_domain = frozenset([int8, int16, int32, int64])
+unsigned_domain = frozenset([uint8, uint16, uint32, uint64])
+integer_domain = signed_domain | unsigned_domain
+real_domain = frozenset([float32, float64])
+complex_domain = frozenset([complex64, complex128])
+number_domain = real_domain | integer_domain | complex_domain
 
 bool_ = b1 = boolean
 i1, i2, i4, i8 = int8, int16, int32, int64

@@ -21,14 +21,18 @@ class Vector(ty.Type):
         self.base, self.count = base, count
         self.cpp = f"tdpy::vec<{base.cpp}, {count}>"
         self.code = f"v{count}{base.code}"
+        # Numba's names.
+        self.base_type, self.num_elements, self.attr_names = base, count, tuple(_FIELDS[:count])
+        self.user_facing_object = None
 
 
 class Constructor(Intrinsic):
     """Makes vectors of ``type`` from numbers and shorter vectors."""
 
-    def __init__(self, type_):
+    def __init__(self, type_, aliases):
         super().__init__(type_.name)
         self.type = type_
+        self.aliases = tuple(f"{alias}{type_.count}" for alias in aliases)
 
 
 def _make(type_):
@@ -61,9 +65,12 @@ def field(c, base, name):
 
 
 CONSTRUCTORS = {}
+vector_types = {}  # name -> type
 for _name, _aliases in _ALIASES.items():
     for _n in range(1, 5):
-        _made = Constructor(Vector(getattr(ty, _name), _n))
+        _made = Constructor(Vector(getattr(ty, _name), _n), _aliases)
+        _made.type.user_facing_object = _made
+        vector_types[_made.type.name] = _made.type
         CONSTRUCTORS[f"{_name}x{_n}"] = _made
         for _alias in _aliases:
             CONSTRUCTORS[f"{_alias}{_n}"] = _made
