@@ -1,10 +1,14 @@
-"""The host side of cuda.jit: arguments, arrays, streams, contexts by Numba's names."""
+"""The host side of cuda.jit: arguments, launches, streams, events, contexts by Numba's names."""
 
+import asyncio
+import pickle
 import warnings
 
 import numpy as np
 import pytest
+import treadle as td
 from treadle import cuda
+from treadle._jit import settings
 from treadle._jit.arguments import NumbaPerformanceWarning
 
 
@@ -15,14 +19,314 @@ def add_one(x):
         x[i] += 1
 
 
-def test_host_arrays_are_copied_and_told_once():
+@pytest.fixture
+def quiet(monkeypatch):
+    monkeypatch.setattr(settings, "CUDA_WARN_ON_IMPLICIT_COPY", 0)
+
+
+def test_host_arrays_are_copied_and_told():
     host = np.arange(5.0)
     with pytest.warns(NumbaPerformanceWarning, match="copy overhead") as caught:
         add_one[1, 32](host)
     assert caught[0].filename == __file__
     assert host.tolist() == [1, 2, 3, 4, 5]
-    frozen = np.zeros(3)
+
+
+def test_hints_say_which_way_host_arrays_go():
+    @cuda.jit
+    def put(source, target, both):
+        i = cuda.grid(1)
+        target[i] = source[i]
+        source[i] = -1
+        both[i] += source[i]
+
+    source, target, both = np.arange(4.0), np.full(4, 7.0), np.ones(4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        put[1, 4](cuda.In(source), cuda.Out(target), cuda.InOut(both))
+    assert source.tolist() == target.tolist() == [0, 1, 2, 3]
+    assert both.tolist() == [0] * 4
+
+
+def test_a_frozen_host_array_is_read_only(quiet):
+    frozen = np.arange(3.0)
+    frozen.flags.writeable = False
+
+    @cuda.jit
+    def total(x, out):
+        out[0] = x[0] + x[1] + x[2]
+
+    out = np.zeros(1)
+    total[1, 1](frozen, out)
+    assert out[0] == 3 and frozen.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("layout", ["C", "F", "strided", "reversed", "empty"])
+def test_host_arrays_of_every_layout(quiet, layout):
+    @cuda.jit
+    def scale(x):
+        i, j = cuda.grid(2)
+        if i < x.shape[0] and j < x.shape[1]:
+            x[i, j] = 10 * i + j
+
+    base = np.zeros((6, 8))
+    host = {"C": base, "F": np.asfortranarray(base), "strided": base[::2, 1::3], "reversed": base[::-1, ::-2],
+            "empty": base[:0]}[layout]  # fmt: skip
+    scale[1, (8, 8)](host)
+    want = [[10 * i + j for j in range(host.shape[1])] for i in range(host.shape[0])]
+    assert host.tolist() == want
+
+
+def test_extensions_see_every_argument():
+    seen = []
+
+    class Double:
+        def prepare_args(self, type_, value, stream, retr):
+            seen.append(str(type_))
+            retr.append(lambda: seen.append("after"))
+            return type_, value * 2 if isinstance(value, int) else value
+
+    @cuda.jit(extensions=[Double()])
+    def put(x, n):
+        x[0] = n
+
+    x = np.zeros(1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        add_one[1, 32](cuda.In(frozen))
-    assert frozen.tolist() == [0, 0, 0]
+        put[1, 1](x, 21)
+    assert x[0] == 42
+    assert seen == ["array(float64, 1d, C)", "int64", "after", "after"]
+
+
+def test_what_no_kernel_takes_is_named():
+    with pytest.raises(TypeError, match="'add_one' cannot take a dict"):
+        add_one[1, 1]({})
+
+
+def test_device_functions_are_not_launched():
+    @cuda.jit(device=True)
+    def half(x):
+        return x / 2
+
+    with pytest.raises(RuntimeError, match="Cannot compile a device function as a kernel"):
+        half[1, 1](1)
+
+
+def test_device_functions_with_signatures_convert():
+    @cuda.jit("int32(int32, int32)", device=True)
+    def pack(a, b):
+        return (a << 8) | b
+
+    @cuda.jit
+    def call(x, out):
+        out[0] = pack(x[0], x[1])
+
+    out = td.zeros(1, np.int64)
+    call[1, 1](td.asarray([1.9, 2.0], np.float32), out)
+    assert out.get()[0] == 258
+    assert list(pack.overloads) == [(cuda.types.int32, cuda.types.int32)]
+
+    @cuda.jit
+    def wrong(x, out):
+        out[0] = pack(x[0], x[1])
+
+    with pytest.raises(TypeError, match="Invalid use of type 'pack' with parameters"):
+        wrong[1, 1](td.asarray([1j, 2j]), out)
+
+
+# ---- launches over elements, occupancy ----
+
+
+@pytest.mark.parametrize("n", [0, 1, 255, 256, 257, 100_003])
+def test_forall_reaches_every_element(n):
+    x = td.zeros(n)
+    add_one.forall(n)(x)
+    assert x.get().tolist() == [1.0] * n
+    with pytest.raises(ValueError, match="negative task count: -1"):
+        add_one.forall(-1)
+
+
+def test_forall_asks_the_device_for_the_block_size():
+    @cuda.jit(launch_bounds=64)
+    def put(x):
+        i = cuda.grid(1)
+        if i < x.size:
+            x[i] = cuda.blockDim.x
+
+    x = td.zeros(1000)
+    put.forall(1000)(x)
+    assert x.get()[0] == 64
+    y = td.zeros(1000)
+    add_one.forall(1000, tpb=37)(y)
+    assert y.get().tolist() == [1.0] * 1000
+
+
+def test_a_cooperative_launch_fits_the_device():
+    @cuda.jit
+    def both(x):
+        x[cuda.grid(1)] = 1
+        cuda.cg.this_grid().sync()
+
+    both.compile((cuda.types.float64[::1],))
+    compiled = both.overloads[(cuda.types.float64[::1],)]
+    most = compiled.max_cooperative_grid_blocks(64)
+    processors = cuda.get_current_device().MULTIPROCESSOR_COUNT
+    assert most >= processors and most % processors == 0
+    assert compiled.max_cooperative_grid_blocks((64, 2)) <= most
+
+
+def test_small_grids_warn_when_asked(monkeypatch):
+    add_one[1, 1](td.zeros(1))
+    monkeypatch.setattr(settings, "CUDA_LOW_OCCUPANCY_WARNINGS", 1)
+    with pytest.warns(NumbaPerformanceWarning, match="Grid size 1 will likely .* low occupancy"):
+        add_one[1, 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        add_one[4096, 32]
+
+
+def test_carveout_and_launch_bounds_are_checked():
+    for wrong in (150, -2):
+        with pytest.raises(ValueError, match="must be between -1 and 100"):
+            cuda.jit(shared_memory_carveout=wrong)
+    with pytest.raises(ValueError, match="Invalid carveout value"):
+        cuda.jit(shared_memory_carveout="much")
+    with pytest.raises(ValueError, match="Got 4 launch bounds"):
+        cuda.jit(launch_bounds=(1, 2, 3, 4))
+    kernel = cuda.jit(shared_memory_carveout="MaxShared")(add_one.py_func)
+    x = td.zeros(4)
+    kernel[1, 4](x)
+    assert x.get().tolist() == [1] * 4
+
+
+def test_specializations_are_kept():
+    f4 = cuda.types.float32[::1]
+    kernel = cuda.jit(add_one.py_func)
+    one = kernel.specialize(f4)
+    assert kernel.specialize(td.zeros(3, np.float32)) is one and one.specialized
+    with pytest.raises(RuntimeError, match="already specialized"):
+        one.specialize(f4)
+
+
+# ---- streams and events ----
+
+
+def test_streams_order_copies_and_launches():
+    stream = cuda.stream()
+    host = cuda.pinned_array(1000)
+    host[:] = np.arange(1000)
+    with stream.auto_synchronize():
+        device = cuda.to_device(host, stream=stream)
+        add_one[4, 256, stream](device)
+        result = device.copy_to_host(cuda.pinned_array_like(host), stream=stream)
+    assert device.stream == stream
+    np.testing.assert_array_equal(result, np.arange(1000) + 1)
+
+
+def test_a_host_array_follows_the_launch_stream(quiet):
+    stream = cuda.stream()
+    x = np.zeros(8)
+    add_one[1, 8, stream](x)
+    assert x.tolist() == [1] * 8
+
+
+def test_callbacks_and_async_done():
+    stream = cuda.stream()
+    told = []
+    stream.add_callback(lambda s, status, arg: told.append((s == stream, status, arg)), "here")
+    stream.synchronize()
+    assert told == [(True, 0, "here")]
+
+    async def work(value):
+        own = cuda.stream()
+        device = cuda.to_device(np.full(10, value), stream=own)
+        add_one[1, 32, own](device)
+        assert await own.async_done() is own
+        return device.copy_to_host(stream=own).mean()
+
+    async def all_of_them():
+        return await asyncio.gather(*(work(float(v)) for v in range(4)))
+
+    assert asyncio.run(all_of_them()) == [1, 2, 3, 4]
+
+
+def test_events_measure():
+    start, end = cuda.event(), cuda.event()
+    start.record()
+    add_one[1, 32](td.zeros(32))
+    end.record(stream=0)
+    end.wait(stream=cuda.stream())
+    end.synchronize()
+    assert end.query() and start.elapsed_time(end) >= 0
+    assert cuda.event_elapsed_time(start, end) == start.elapsed_time(end)
+
+
+def test_default_and_foreign_streams():
+    x = td.zeros(4)
+    own = cuda.stream()
+    for stream in (cuda.default_stream(), cuda.legacy_default_stream(), cuda.per_thread_default_stream(),
+                   cuda.external_stream(own.handle), cuda.external_stream(own), 0, None):  # fmt: skip
+        add_one[1, 4, stream](x)
+        cuda.synchronize()
+    assert x.get().tolist() == [7] * 4
+
+
+# ---- devices and contexts ----
+
+
+def test_devices_and_contexts():
+    device = cuda.get_current_device()
+    assert device in list(cuda.gpus) and len(cuda.list_devices()) == len(cuda.gpus)
+    assert cuda.select_device(device.id) == device and cuda.gpus.current == device
+    major, minor = device.compute_capability
+    assert major == device.COMPUTE_CAPABILITY_MAJOR and (major, minor) >= (7, 0)
+    assert device.WARP_SIZE == 32 and device.MAX_THREADS_PER_BLOCK == 1024
+    with pytest.raises(AttributeError, match="no attribute 'NO_SUCH'"):
+        _ = device.NO_SUCH
+    context = cuda.current_context()
+    assert context.device == device
+    free, total = context.get_memory_info()
+    assert 0 < free <= total
+    with cuda.gpus[device.id] as inside:
+        assert inside == context
+    assert cuda.is_available() and cuda.is_supported_version() and cuda.cuda_error() is None
+    assert cuda.is_float16_supported() and cuda.is_bfloat16_supported() == (major >= 8)
+
+    @cuda.require_context
+    def twice(x):
+        """Doubles."""
+        return 2 * x
+
+    assert twice(4) == 8 and twice.__doc__ == "Doubles."
+
+
+def test_detect_lists_devices(capsys):
+    assert cuda.detect()
+    out = capsys.readouterr().out
+    assert f"Found {len(cuda.gpus)} CUDA devices" in out and "Compute Capability" in out
+
+
+def test_what_is_done_otherwise_says_how():
+    with pytest.raises(NotImplementedError, match="set_allocator"):
+        cuda.set_memory_manager(None)
+    with pytest.raises(NotImplementedError, match="set_allocator"):
+        cuda.HostOnlyCUDAMemoryManager()
+    with pytest.raises(NotImplementedError, match="other processes"):
+        cuda.open_ipc_array(b"", 1, "f4")
+    with pytest.raises(NotImplementedError, match=r"inspect_source\(\)"):
+        add_one.inspect_llvm()
+
+
+def test_profiling_and_deferred_cleanup_are_contexts():
+    with cuda.profiling(), cuda.defer_cleanup():
+        add_one[1, 1](td.zeros(1))
+    cuda.profile_start()
+    cuda.profile_stop()
+    cuda.close()
+
+
+def test_kernels_of_a_module_travel_in_pickles():
+    again = pickle.loads(pickle.dumps(add_one))
+    x = td.zeros(3)
+    again[1, 3](x)
+    assert x.get().tolist() == [1, 1, 1]

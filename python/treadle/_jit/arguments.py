@@ -124,6 +124,8 @@ class Adapted:
         if isinstance(value, float):
             return float(value)
         if hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack__"):
+            if _on_host(value):  # another library's array in host memory: as NumPy's own
+                return self.adapt(np.from_dlpack(value))
             return _treadle_array(value)
         raise TypingError(
             f"kernel '{self.dispatcher.py_func.__name__}' cannot take a {type(value).__name__}; pass arrays, "
@@ -151,6 +153,15 @@ def typeof_or_none(value):
         return typeof(value)
     except TypeError:
         return None
+
+
+def _on_host(value):
+    """True for an array of another library whose memory DLPack says is the host's."""
+    where = getattr(value, "__dlpack_device__", None)
+    return where is not None and where()[0] == _DLPACK_CPU
+
+
+_DLPACK_CPU = 1
 
 
 def _treadle_array(value):

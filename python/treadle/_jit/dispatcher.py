@@ -3,6 +3,7 @@
 import functools
 import inspect
 import os
+import sys
 import threading
 import types as pytypes
 
@@ -350,6 +351,11 @@ class Dispatcher(_treadle._PythonKernel):
         return pytypes.MethodType(self, obj)
 
     def __reduce__(self):
+        found = sys.modules.get(self.py_func.__module__)
+        for part in self.py_func.__qualname__.split("."):
+            found = getattr(found, part, None)
+        if found is self:  # decorated at the top of a module: its name is enough
+            return self.py_func.__qualname__
         return _rebuild, (self.py_func, self._explicit, self._keywords())
 
     def __repr__(self):

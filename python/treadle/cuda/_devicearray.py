@@ -492,8 +492,14 @@ def as_cuda_array(obj, sync=True):
         return from_cuda_array_interface(face, obj, sync)
     if hasattr(obj, "__dlpack__") and not isinstance(obj, np.ndarray):
         from .._array_api import from_dlpack
+        from .._jit.arguments import _on_host
 
-        return wrap(from_dlpack(obj))
+        if not _on_host(obj):
+            return wrap(from_dlpack(obj))
+        raise TypeError(
+            f"this {type(obj).__name__} doesn't implement the cuda array interface: its memory is the host's; copy "
+            f"it with to_device"
+        )
     raise TypeError("*obj* doesn't implement the cuda array interface.")
 
 

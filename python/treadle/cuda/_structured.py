@@ -134,7 +134,9 @@ class StructuredArray(_OnDevice):
         if dtype.subdtype:
             dtype, inner = dtype.subdtype
             shape, strides = shape + inner, strides + _steps(inner, dtype.itemsize)
-        if plain(dtype):
+        # Treadle's arrays hold elements at multiples of their size only.
+        places = (self.offset + offset, *strides)
+        if plain(dtype) and not any(place % dtype.itemsize for place in places):
             return wrap(self.bytes_at(shape, strides, dtype, offset), self.stream)
         return StructuredArray(
             shape, strides, dtype, self.memory, self.offset + offset, self.stream
@@ -159,7 +161,7 @@ class StructuredArray(_OnDevice):
         if not whole:
             return part
         record = DeviceRecord(self.dtype, stream or self.stream, part.memory, part.offset)
-        return record if self.dtype.names else record.copy_to_host(stream=stream)[()]
+        return record if self.dtype.names else record.copy_to_host(stream=stream)
 
     def __setitem__(self, key, value):
         self.setitem(key, value)

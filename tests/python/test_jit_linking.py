@@ -1,0 +1,137 @@
+"""CUDA C++ beside Python kernels, and what a kernel compiles to."""
+
+import re
+
+import numpy as np
+import pytest
+import treadle as td
+from treadle import cuda
+from treadle.cuda import types as ty
+
+
+@cuda.jit(device=True)
+def plus(a, b):
+    return a + b
+
+
+TIMES = """
+extern "C" __device__ int times(int* result, int a, int b) { *result = a * b; return 0; }
+extern "C" __device__ float half_of(float a) { return a / 2; }
+extern "C" __device__ int total(double* result, void*, void*, long long n, long long size, double* data, long long shape,
+                                long long stride) {
+  *result = 0;
+  for (long long i = 0; i < shape; ++i) *result += *(double*)((char*)data + i * stride);
+  return 0;
+}
+"""
+
+
+def test_functions_of_a_text():
+    source = cuda.CUSource(TIMES)
+    times = cuda.declare_device("times", "int32(int32, int32)", link=source)
+    half_of = cuda.declare_device("half_of", ty.float32(ty.float32), link=[source], abi="c")
+    total = cuda.declare_device("total", "float64(float64[:])", link=source)
+
+    @cuda.jit(device=True)
+    def inner(x):
+        return times(x, 3) + times(x, 1)
+
+    @cuda.jit
+    def kernel(x, y, out):
+        out[0] = inner(x[1])
+        out[1] = half_of(x[1])
+        out[2] = total(y[::2])
+
+    out = td.zeros(3)
+    kernel[1, 1](td.asarray([1, 5], np.int32), td.arange(6.0), out)
+    assert out.get().tolist() == [20, 2.5, 6]
+
+
+def test_functions_of_a_file_with_its_headers(tmp_path):
+    (tmp_path / "three.h").write_text("#define THREE 3\n")
+    (tmp_path / "triple.cu").write_text(
+        '#include "three.h"\nextern "C" __device__ int triple(int* r, int a) { *r = THREE * a; return 0; }\n'
+    )
+    triple = cuda.declare_device("triple", "int32(int32)")
+
+    @cuda.jit(link=[str(tmp_path / "triple.cu")])
+    def kernel(out):
+        out[0] = triple(5)
+
+    out = td.zeros(1)
+    kernel[1, 1](out)
+    assert out.get()[0] == 15
+
+
+def test_mistakes_of_a_linked_text_name_its_line(tmp_path):
+    (tmp_path / "wrong.cu").write_text(
+        '\n\nextern "C" __device__ int wrong() { return nothing; }\n'
+    )
+    wrong = cuda.declare_device("wrong", "int32()", link=str(tmp_path / "wrong.cu"), abi="c")
+
+    @cuda.jit
+    def kernel(out):
+        out[0] = wrong()
+
+    with pytest.raises(td.errors.CompileError, match=r"wrong\.cu.*3"):
+        kernel[1, 1](td.zeros(1))
+
+
+def test_what_cannot_be_declared():
+    with pytest.raises(TypeError, match="Return type required"):
+        cuda.declare_device("f", (ty.float32,))
+    with pytest.raises(NotImplementedError, match="abi must be 'numba' or 'c'"):
+        cuda.declare_device("f", "int32()", abi="fortran")
+    with pytest.raises(RuntimeError, match="how to link file with extension .foo"):
+        cuda.jit(link=["x.foo"])(plus.py_func)
+    with pytest.raises(RuntimeError, match="call it from a kernel"):
+        cuda.declare_device("f", "int32()")()
+
+    @cuda.jit(link=[cuda.PTXSource(b"")])
+    def kernel():
+        pass
+
+    with pytest.raises(NotImplementedError, match="give the CUDA C[+][+] source"):
+        kernel[1, 1]()
+
+
+def test_source_of_a_kernel():
+    @cuda.jit
+    def kernel(x):
+        x[0] = plus(x[0], 1)
+
+    kernel[1, 1](td.zeros(1))
+    (text,) = kernel.inspect_source().values()
+    assert "__global__ void py_kernel(" in text and "test_jit_linking.py" in text
+    assert kernel.inspect_source((ty.float64[::1],)) == text
+    assert "plus(float a_, float b_)" in cuda.compile_source(
+        plus, (ty.float32, ty.float32), device=True
+    )
+    with pytest.raises(TypeError, match="must have void return type"):
+        cuda.compile_source(kernel, "int32(float32[:])")
+    with pytest.raises(RuntimeError, match="Cannot inspect SASS of a device function"):
+        plus.inspect_sass((ty.int32, ty.int32))
+
+
+def test_ptx_comes_from_nvrtc():
+    try:
+        ptx, result = cuda.compile_ptx(
+            plus, (ty.float32, ty.float32), device=True, abi_info={"abi_name": "mine"}
+        )
+    except RuntimeError as error:
+        pytest.skip(f"no NVRTC: {error}")
+    assert (
+        result == ty.float32
+        and re.search(r"\.func[^;{]*mine", ptx)
+        and "add.f32" in ptx
+        and ".target sm_75" in ptx
+    )
+
+    @cuda.jit
+    def kernel(x):
+        x[cuda.grid(1)] = 1
+
+    kernel[1, 1](td.zeros(1))
+    assert ".entry py_kernel" in next(iter(kernel.inspect_asm().values()))
+    fresh, _ = cuda.compile_ptx(kernel, "void(float64[:])", cc=(9, 0))
+    assert ".target sm_90" in fresh
