@@ -17,8 +17,8 @@ def plus(a, b):
 TIMES = """
 extern "C" __device__ int times(int* result, int a, int b) { *result = a * b; return 0; }
 extern "C" __device__ float half_of(float a) { return a / 2; }
-extern "C" __device__ int total(double* result, void*, void*, long long n, long long size, double* data, long long shape,
-                                long long stride) {
+extern "C" __device__ int total(double* result, void*, void*, long long n, long long size, double* data,
+                                long long shape, long long stride) {
   *result = 0;
   for (long long i = 0; i < shape; ++i) *result += *(double*)((char*)data + i * stride);
   return 0;
@@ -82,7 +82,7 @@ def test_what_cannot_be_declared():
         cuda.declare_device("f", (ty.float32,))
     with pytest.raises(NotImplementedError, match="abi must be 'numba' or 'c'"):
         cuda.declare_device("f", "int32()", abi="fortran")
-    with pytest.raises(RuntimeError, match="how to link file with extension .foo"):
+    with pytest.raises(RuntimeError, match=r"how to link file with extension \.foo"):
         cuda.jit(link=["x.foo"])(plus.py_func)
     with pytest.raises(RuntimeError, match="call it from a kernel"):
         cuda.declare_device("f", "int32()")()
@@ -91,7 +91,7 @@ def test_what_cannot_be_declared():
     def kernel():
         pass
 
-    with pytest.raises(NotImplementedError, match="give the CUDA C[+][+] source"):
+    with pytest.raises(NotImplementedError, match=r"give the CUDA C[+][+] source"):
         kernel[1, 1]()
 
 

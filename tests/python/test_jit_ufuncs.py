@@ -131,7 +131,7 @@ def test_guvectorize_mistakes():
     with pytest.raises(TypeError, match="guvectorized functions cannot return values"):
         cuda.guvectorize(["int32(int32[:], int32[:])"], "(n)->(n)")(lambda x, y: None)
     with pytest.raises(
-        TypeError, match="gufunc accepts 2 positional arguments .* Got 1 positional argument"
+        TypeError, match=r"gufunc accepts 2 positional arguments .* Got 1 positional argument"
     ):
         product(np.zeros((2, 2), np.float32))
     with pytest.raises(ValueError, match="core axis 'n' has the lengths 3 and 4"):

@@ -8,8 +8,10 @@ import pytest
 
 
 def run(*arguments, cwd=None, status=0):
-    done = subprocess.run([sys.executable, "-m", "treadle", "run", *map(str, arguments)], capture_output=True, text=True,
-                          cwd=cwd, env=os.environ, timeout=300)  # fmt: skip
+    command = [sys.executable, "-m", "treadle", "run", *map(str, arguments)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=cwd, env=os.environ, timeout=300
+    )
     assert done.returncode == status, done.stderr
     return done.stdout, done.stderr
 

@@ -24,7 +24,9 @@ def _printed(pyfunc, sig, device, abi_info, options):
             raise TypeError(f"CUDA kernel must have void return type, not {wanted}")
         text, _, unit, _ = print_kernel(dispatcher, tuple(args))
         result = ty.none
-    return text, options_of(dispatcher) + folder_options(unit), result
+    flags = options_of(dispatcher) + folder_options(unit)
+    # Without it functions that nothing calls are dropped.
+    return text, [*flags, "-rdc=true"] if device else flags, result
 
 
 def compile_source(pyfunc, sig, device=False, debug=False, fastmath=False):
