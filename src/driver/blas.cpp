@@ -73,6 +73,19 @@ Handle& handle_of(const DeviceState& device) {
   return handles[&device];
 }
 
+// Under the handle's mutex.
+void prepare(const BlasLibrary& library, Handle& handle, const StreamState& stream) {
+  DeviceState& device = stream.device();
+  if (!handle.handle || handle.generation != device.generation()) {
+    check_blas(library, library.api.cublasCreate(&handle.handle), "cublasCreate");
+    handle.generation = device.generation();
+    check_blas(library, library.api.cublasSetMathMode(handle.handle, blas::DEFAULT_MATH),
+               "cublasSetMathMode");
+  }
+  check_blas(library, library.api.cublasSetStream(handle.handle, stream.handle()),
+             "cublasSetStream");
+}
+
 // ---- one call ----
 
 struct Call {
@@ -275,14 +288,7 @@ void gemm(const StreamState& stream, DType dtype, std::int64_t m, std::int64_t n
                                  library.file, "; convert to float32 or float64"));
   Handle& handle = handle_of(device);
   std::lock_guard lock(handle.mutex);
-  if (!handle.handle || handle.generation != device.generation()) {
-    check_blas(library, library.api.cublasCreate(&handle.handle), "cublasCreate");
-    handle.generation = device.generation();
-    check_blas(library, library.api.cublasSetMathMode(handle.handle, blas::DEFAULT_MATH),
-               "cublasSetMathMode");
-  }
-  check_blas(library, library.api.cublasSetStream(handle.handle, stream.handle()),
-             "cublasSetStream");
+  prepare(library, handle, stream);
   if (count == 1 && (m == 1 || n == 1) && row->run_vector) {
     VectorCall call = n == 1 ? matrix_vector(library.api, handle.handle, m, k, a, b, c)
                              : matrix_vector(library.api, handle.handle, n, k, transposed(b),
@@ -291,6 +297,76 @@ void gemm(const StreamState& stream, DType dtype, std::int64_t m, std::int64_t n
   }
   check_blas(library, row->run(column_major(library.api, handle.handle, m, n, k, a, b, c, count)),
              row->call);
+}
+
+namespace {
+
+// The functions for one dtype.
+template <class T>
+struct Lu {
+  cublasStatus_t (*getrf)(cublasHandle_t, int, T* const*, int, int*, int*, int);
+  cublasStatus_t (*getrs)(cublasHandle_t, cublasOperation_t, int, int, const T* const*, int,
+                          const int*, T* const*, int, int*, int);
+};
+
+// Calls `use` with them; false for other dtypes.
+template <class F>
+bool with_lu(const BlasApi& api, DType dtype, const F& use) {
+  switch (dtype) {
+    case DType::float32:
+      return use(Lu<float>{api.cublasSgetrfBatched, api.cublasSgetrsBatched});
+    case DType::float64:
+      return use(Lu<double>{api.cublasDgetrfBatched, api.cublasDgetrsBatched});
+    case DType::complex64:
+      return use(Lu<cuComplex>{api.cublasCgetrfBatched, api.cublasCgetrsBatched});
+    case DType::complex128:
+      return use(Lu<cuDoubleComplex>{api.cublasZgetrfBatched, api.cublasZgetrsBatched});
+    default:
+      return false;
+  }
+}
+
+// Calls `use` with the functions and the handle, ready for the stream.
+template <class F>
+void run_lu(const StreamState& stream, DType dtype, const char* call, const F& use) {
+  DeviceState& device = stream.device();
+  device.make_current();
+  const BlasLibrary& library = blas_library(device.provider());
+  Handle& handle = handle_of(device);
+  std::lock_guard lock(handle.mutex);
+  prepare(library, handle, stream);
+  with_lu(library.api, dtype, [&](auto lu) {
+    check_blas(library, use(lu, handle.handle), call);
+    return true;
+  });
+}
+
+}  // namespace
+
+bool lu_batched_supported(const DeviceState& device, DType dtype) {
+  const BlasLibrary& library = blas_library(device.provider());
+  return library.usable() &&
+         with_lu(library.api, dtype, [](auto lu) { return lu.getrf && lu.getrs; });
+}
+
+void getrf_batched(const StreamState& stream, DType dtype, std::int64_t n, std::int64_t count,
+                   CUdeviceptr matrices, CUdeviceptr pivots, CUdeviceptr info) {
+  int size = narrow(n, "a dimension"), matrix_count = narrow(count, "a batch");
+  run_lu(stream, dtype, "cublas<t>getrfBatched", [&]<class T>(Lu<T> lu, cublasHandle_t handle) {
+    return lu.getrf(handle, size, at<T* const>(matrices), size, at<int>(pivots), at<int>(info),
+                    matrix_count);
+  });
+}
+
+void getrs_batched(const StreamState& stream, DType dtype, std::int64_t n, std::int64_t nrhs,
+                   std::int64_t count, CUdeviceptr matrices, CUdeviceptr pivots,
+                   CUdeviceptr right) {
+  int size = narrow(n, "a dimension"), columns = narrow(nrhs, "a dimension");
+  int matrix_count = narrow(count, "a batch"), host_info = 0;
+  run_lu(stream, dtype, "cublas<t>getrsBatched", [&]<class T>(Lu<T> lu, cublasHandle_t handle) {
+    return lu.getrs(handle, blas::OP_N, size, columns, at<const T* const>(matrices), size,
+                    at<const int>(pivots), at<T* const>(right), size, &host_info, matrix_count);
+  });
 }
 
 }  // namespace td::driver

@@ -45,4 +45,14 @@ struct GemmMatrix {
 void gemm(const StreamState& stream, DType dtype, std::int64_t m, std::int64_t n, std::int64_t k,
           const GemmMatrix& a, const GemmMatrix& b, const GemmMatrix& c, std::int64_t count = 1);
 
+// LU of many small matrices with one call each. The addresses of the n x n column-major matrices
+// stand in device memory, as do `count` * n int32 pivots, counted from 1, and `count` int32 of
+// info.
+bool lu_batched_supported(const DeviceState& device, DType dtype);
+void getrf_batched(const StreamState& stream, DType dtype, std::int64_t n, std::int64_t count,
+                   CUdeviceptr matrices, CUdeviceptr pivots, CUdeviceptr info);
+// Solves with these factors, in place of the right-hand sides: `count` addresses of n x nrhs.
+void getrs_batched(const StreamState& stream, DType dtype, std::int64_t n, std::int64_t nrhs,
+                   std::int64_t count, CUdeviceptr matrices, CUdeviceptr pivots, CUdeviceptr right);
+
 }  // namespace td::driver

@@ -236,6 +236,32 @@ void potrf(const StreamState& stream, DType dtype, bool upper, std::int64_t n, s
         s.work, s.work_bytes, s.host_work, s.host_bytes, at<int>(piece(info, i, 1, 4))));
 }
 
+bool potrf_batched_supported(const DeviceState& device) {
+  const SolverLibrary& library = solver_library(device.provider());
+  const SolverApi& api = library.api;
+  return library.usable() && api.cusolverDnSpotrfBatched && api.cusolverDnDpotrfBatched &&
+         api.cusolverDnCpotrfBatched && api.cusolverDnZpotrfBatched;
+}
+
+void potrf_batched(const StreamState& stream, DType dtype, bool upper, std::int64_t n,
+                   std::int64_t count, CUdeviceptr matrices, CUdeviceptr info) {
+  Session s(stream, dtype, "cusolverDn<t>potrfBatched");
+  int fill = upper ? ::td::solver::FILL_UPPER : ::td::solver::FILL_LOWER;
+  int size = s.narrow(n), matrix_count = s.narrow(count);
+  auto call = [&]<class T>(cusolverStatus_t (*function)(cusolverDnHandle_t, cublasFillMode_t, int,
+                                                        T**, int, int*, int)) {
+    s.check(function(s.handle, fill, size, at<T*>(matrices), size, at<int>(info), matrix_count));
+  };
+  if (dtype == DType::float32)
+    call(s.api().cusolverDnSpotrfBatched);
+  else if (dtype == DType::float64)
+    call(s.api().cusolverDnDpotrfBatched);
+  else if (dtype == DType::complex64)
+    call(s.api().cusolverDnCpotrfBatched);
+  else
+    call(s.api().cusolverDnZpotrfBatched);
+}
+
 void geqrf(const StreamState& stream, DType dtype, std::int64_t m, std::int64_t n,
            std::int64_t count, CUdeviceptr a, CUdeviceptr tau, CUdeviceptr info) {
   Session s(stream, dtype, "cusolverDnXgeqrf");

@@ -39,6 +39,11 @@ void getrs(const StreamState& stream, DType dtype, std::int64_t n, std::int64_t 
 // Cholesky's factor in one triangle; the other one keeps its values.
 void potrf(const StreamState& stream, DType dtype, bool upper, std::int64_t n, std::int64_t count,
            CUdeviceptr a, CUdeviceptr info);
+// The same for many matrices whose addresses stand in device memory, with one call; the other
+// triangle is lost.
+bool potrf_batched_supported(const DeviceState& device);
+void potrf_batched(const StreamState& stream, DType dtype, bool upper, std::int64_t n,
+                   std::int64_t count, CUdeviceptr matrices, CUdeviceptr info);
 // A = Q R of m x n matrices: R and the Householder vectors in place, min(m, n) scales in `tau`.
 void geqrf(const StreamState& stream, DType dtype, std::int64_t m, std::int64_t n,
            std::int64_t count, CUdeviceptr a, CUdeviceptr tau, CUdeviceptr info);

@@ -12,6 +12,7 @@
 #include "array/promotion.h"
 #include "array/scope.h"
 #include "base/text.h"
+#include "driver/blas.h"
 #include "driver/solver.h"
 
 namespace td::linalg {
@@ -129,15 +130,51 @@ Array masked(const Array& a, std::int64_t k, Op condition) {
 
 bool nothing(const Sizes& s) { return s.count == 0 || s.rows == 0 || s.columns == 0; }
 
+// Matrices up to this size go to the library by the stack where there are several of them: larger
+// ones keep a device busy one by one.
+constexpr std::int64_t kSmall = 128;
+
+bool many_small(const Sizes& s) { return s.count > 1 && s.rows <= kSmall; }
+
+// Where each matrix of a contiguous stack begins.
+Array addresses_of(const Array& stack, const Sizes& s) {
+  auto first = static_cast<double>(address(stack));
+  auto bytes = static_cast<double>(stack.nbytes()) / static_cast<double>(s.count);
+  return arange(first, first + bytes * static_cast<double>(s.count), bytes, DType::int64);
+}
+
 struct Factored {
-  Array columns, pivots;  // column-major LU
+  Array columns, pivots;  // column-major LU; pivots are int32 of a stack of small matrices
+  Array addresses;        // of the matrices of such a stack
 };
 
 Factored factored(const Array& a, DType dtype, const Sizes& s, const Info& info) {
-  Factored f{by_columns(a, dtype), empty(with(s.batch, {s.rows}), DType::int64)};
-  solver::getrf(stream_of(f.columns), dtype, s.rows, s.count, address(f.columns), address(f.pivots),
-                info);
+  Factored f{by_columns(a, dtype), {}, {}};
+  const driver::StreamState& stream = stream_of(f.columns);
+  if (many_small(s) && driver::lu_batched_supported(stream.device(), dtype)) {
+    f.pivots = empty(with(s.batch, {s.rows}), DType::int32);
+    f.addresses = addresses_of(f.columns, s);
+    driver::getrf_batched(stream, dtype, s.rows, s.count, address(f.addresses), address(f.pivots),
+                          info);
+    return f;
+  }
+  f.pivots = empty(with(s.batch, {s.rows}), DType::int64);
+  solver::getrf(stream, dtype, s.rows, s.count, address(f.columns), address(f.pivots), info);
   return f;
+}
+
+// In place of `x`, a stack of column-major n x nrhs matrices.
+void solve_with(const Factored& f, const Array& x, const Sizes& s, std::int64_t nrhs) {
+  const driver::StreamState& stream = stream_of(x);
+  if (f.addresses) {
+    Array right = addresses_of(x, s);
+    driver::getrs_batched(stream, x.dtype(), s.rows, nrhs, s.count, address(f.addresses),
+                          address(f.pivots), address(right));
+    return;
+  }
+  Info ignored(s.count);
+  solver::getrs(stream, x.dtype(), s.rows, nrhs, s.count, address(f.columns), address(f.pivots),
+                address(x), ignored);
 }
 
 }  // namespace
@@ -177,7 +214,7 @@ LU lu(const Array& a) {
   if (nothing(s)) return {empty(a.shape(), dtype), empty(with(s.batch, {s.rows}), DType::int64)};
   Info info(s.count);
   Factored f = factored(a, dtype, s, info);
-  return {transposed(f.columns), f.pivots};
+  return {transposed(f.columns), f.pivots.astype(DType::int64, false)};
 }
 
 Array solve(const Array& a, const Array& b) {
@@ -202,9 +239,7 @@ Array solve(const Array& a, const Array& b) {
   Info info(s.count);
   Factored f = factored(a.broadcast_to(with(batch, {n, n})), dtype, s, info);
   Array x = by_columns(right.broadcast_to(with(batch, {n, nrhs})), dtype);
-  Info ignored(s.count);
-  solver::getrs(stream_of(x), dtype, n, nrhs, s.count, address(f.columns), address(f.pivots),
-                address(x), ignored);
+  solve_with(f, x, s, nrhs);
   fail_unless_zero(info, "Singular matrix");
   return vector ? x.reshape(shape) : by_rows(x);
 }
@@ -218,9 +253,7 @@ Array inv(const Array& a, bool nan_where_singular) {
   Info info(s.count);
   Factored f = factored(a, dtype, s, info);
   Array x = array::converted(eye(s.rows, s.rows, 0, dtype).broadcast_to(a.shape()), dtype, 'C');
-  Info ignored(s.count);
-  solver::getrs(stream_of(x), dtype, s.rows, s.rows, s.count, address(f.columns), address(f.pivots),
-                address(x), ignored);
+  solve_with(f, x, s, s.rows);
   if (!nan_where_singular) {
     fail_unless_zero(info, "Singular matrix");
     return by_rows(x);
@@ -239,7 +272,13 @@ Array cholesky(const Array& a, bool upper) {
   if (nothing(s)) return empty(a.shape(), dtype);
   Info info(s.count);
   Array factor = by_columns(a, dtype);
-  solver::potrf(stream_of(factor), dtype, upper, s.rows, s.count, address(factor), info);
+  const driver::StreamState& stream = stream_of(factor);
+  if (many_small(s) && solver::potrf_batched_supported(stream.device())) {
+    Array addresses = addresses_of(factor, s);
+    solver::potrf_batched(stream, dtype, upper, s.rows, s.count, address(addresses), info);
+  } else {
+    solver::potrf(stream, dtype, upper, s.rows, s.count, address(factor), info);
+  }
   fail_unless_zero(info, "Matrix is not positive definite");
   Array rows = transposed(factor);
   return array::packed(upper ? triu(rows) : tril(rows));

@@ -153,7 +153,7 @@ def test_without_fftw():
     """Tests of this file with the transforms that need no library."""
     if not td.cuda.Device().is_software:
         pytest.skip("FFTW has no part in transforms on a GPU")
-    choice = "lengths or hermitian or large or test_several_axes"
+    choice = "lengths or hermitian or large_transforms"
     command = [
         sys.executable,
         "-m",

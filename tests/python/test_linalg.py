@@ -611,3 +611,35 @@ def test_numpys_functions_run_on_the_device():
     x = td.eye(3) * 2
     close(np.linalg.inv(x), np.eye(3) / 2)
     assert isinstance(np.linalg.norm(x), td.ndarray)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("n", [1, 2, 5, 63, 64, 65, 129])
+def test_stacks_of_small_matrices(dtype, n):
+    """Up to 128 rows a stack goes to the library as one; every matrix has its own pivots and errors."""
+    rng = np.random.default_rng(n)
+    count = 37 if n < 60 else 3
+    a = values((count, n, n), dtype, n)
+    b = values((count, n, 3), dtype, n + 1)
+    a[:, range(n), range(n)] += (rng.permutation(count)[:, None] - count / 2).astype(a.real.dtype)
+    a = a[:, rng.permutation(n)]
+    x = td.asarray(a)
+    bound = 2e-3 if np.dtype(dtype).itemsize <= 8 and np.dtype(dtype) != np.float64 else 1e-9
+    identity = np.broadcast_to(np.eye(n), a.shape)
+    scale = np.abs(np.linalg.inv(a)).max() * np.abs(a).max() * n
+    got = td.asnumpy(linalg.solve(x, td.asarray(b)))
+    np.testing.assert_allclose(a @ got, b, atol=bound * scale, rtol=0)
+    np.testing.assert_allclose(a @ td.asnumpy(linalg.inv(x)), identity, atol=bound * scale, rtol=0)
+    if n <= 5:  # larger ones overflow
+        np.testing.assert_allclose(td.asnumpy(linalg.det(x)), np.linalg.det(a), rtol=10 * bound)
+    positive = a @ np.conj(np.swapaxes(a, -1, -2)) + np.eye(n, dtype=dtype)
+    for upper in (False, True):
+        got = td.asnumpy(linalg.cholesky(td.asarray(positive), upper=upper))
+        want = np.linalg.cholesky(positive, upper=upper)
+        np.testing.assert_allclose(got, want, atol=bound * np.abs(want).max(), rtol=0)
+    positive[count // 2] = -positive[count // 2]
+    with pytest.raises(linalg.LinAlgError, match="positive definite"):
+        linalg.cholesky(td.asarray(positive))
+    a[count - 1, n // 2] = 0
+    with pytest.raises(linalg.LinAlgError, match="Singular"):
+        linalg.inv(td.asarray(a))

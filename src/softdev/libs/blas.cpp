@@ -11,21 +11,11 @@
 
 #include "base/text.h"
 #include "softdev/api/soft_api.h"
+#include "softdev/libs/blas_handle.h"
 #include "softdev/libs/half.h"
 #include "softdev/libs/openblas.h"
 #include "softdev/run/context.h"
 #include "softdev/run/memory.h"
-
-struct cublasContext {
-  std::atomic<bool> alive{false};
-  td::softdev::Context* context = nullptr;
-  CUstream stream = nullptr;  // as set: null is the default stream
-  void clear() {
-    alive = false;
-    context = nullptr;
-    stream = nullptr;
-  }
-};
 
 namespace td::softdev {
 
@@ -200,10 +190,6 @@ class GemvOp final : public Op {
  private:
   const VectorProduct<T> product_;
 };
-
-bool is_live(cublasHandle_t handle) {
-  return handle && handle->alive.load(std::memory_order_acquire);
-}
 
 template <class T, class S>
 cublasStatus_t gemm(cublasHandle_t handle, int op_a, int op_b, int m, int n, int k,

@@ -4,6 +4,7 @@
 // Shape errors are the call's status. An operand outside of device memory is found when the stream
 // reaches the work and fails the context with CUDA_ERROR_ILLEGAL_ADDRESS, as it would on a GPU.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <climits>
 #include <complex>
@@ -11,7 +12,9 @@
 
 #include "base/text.h"
 #include "softdev/api/soft_api.h"
+#include "softdev/libs/batched.h"
 #include "softdev/libs/lapack.h"
+#include "softdev/libs/small_matrix.h"
 #include "softdev/run/context.h"
 #include "softdev/run/memory.h"
 
@@ -151,6 +154,33 @@ cusolverStatus_t no_workspace(std::size_t* device_bytes, std::size_t* host_bytes
   if (!device_bytes || !host_bytes) return CUSOLVER_STATUS_INVALID_VALUE;
   *device_bytes = *host_bytes = 0;
   return CUSOLVER_STATUS_SUCCESS;
+}
+
+template <class T>
+cusolverStatus_t many_cholesky(cusolverDnHandle_t handle, int uplo, int n, T** a, int lda,
+                               int* info, int count) {
+  if (!valid(n, n, lda) || !valid_fill(uplo) || count < 0 || !a || !info)
+    return CUSOLVER_STATUS_INVALID_VALUE;
+  if (!is_live(handle)) return CUSOLVER_STATUS_NOT_INITIALIZED;
+  if (n == 0 || count == 0) return CUSOLVER_STATUS_SUCCESS;
+  Context& context = *handle->context;
+  CUstream stream = context.resolve(handle->stream);
+  if (context.error != 0) return CUSOLVER_STATUS_EXECUTION_FAILED;
+  if (!stream) return CUSOLVER_STATUS_INVALID_VALUE;
+  auto bytes = sizeof(T) * (static_cast<std::size_t>(lda) * static_cast<std::size_t>(n - 1) +
+                            static_cast<std::size_t>(n));
+  auto spans = [=](std::uint64_t i) { return std::array{Span{a[i], bytes}}; };
+  auto total = static_cast<std::size_t>(count);
+  bool enqueued = enqueue_batched(
+      context, stream, "potrfBatched", count, {span_of(a, total), span_of(info, total)}, spans,
+      [=](std::uint64_t i) {
+        constexpr int kSmall = 64;  // beyond, OpenBLAS's blocks pay
+        info[i] = n <= kSmall
+                      ? small_matrix::cholesky(uplo == FILL_UPPER, static_cast<std::size_t>(n),
+                                               a[i], static_cast<std::size_t>(lda))
+                      : lapack::potrf(letter_of(uplo), n, a[i], lda);
+      });
+  return enqueued ? CUSOLVER_STATUS_SUCCESS : CUSOLVER_STATUS_ALLOC_FAILED;
 }
 
 template <class T>
@@ -427,5 +457,17 @@ cusolverStatus_t td_soft_cusolverDnXgesvd(cusolverDnHandle_t handle, cusolverDnP
                    });
   });
 }
+
+#define TD_CHOLESKY(letter, type, cpp)                                                       \
+  cusolverStatus_t td_soft_cusolverDn##letter##potrfBatched(                                 \
+      cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, type** a, int lda, int* info, \
+      int count) {                                                                           \
+    return many_cholesky(handle, uplo, n, reinterpret_cast<cpp**>(a), lda, info, count);     \
+  }
+TD_CHOLESKY(S, float, float)
+TD_CHOLESKY(D, double, double)
+TD_CHOLESKY(C, cuComplex, std::complex<float>)
+TD_CHOLESKY(Z, cuDoubleComplex, std::complex<double>)
+#undef TD_CHOLESKY
 
 }  // extern "C"
