@@ -212,7 +212,7 @@ def main(argv=None):
         "--one", action="store_true", help="run these files here, with pytest's own output"
     )
     parser.add_argument("--result", help=argparse.SUPPRESS)
-    options = parser.parse_args(argv)
+    options = parser.parse_intermixed_args(argv)
     inside = options.checkout.resolve() / "numba_cuda/numba/cuda/tests"
     if options.one:
         options.checkout = inside if inside.exists() else options.checkout.resolve()

@@ -7,6 +7,7 @@ import ast
 import builtins
 import inspect
 import linecache
+import sys
 import textwrap
 
 from .errors import UnsupportedError, place
@@ -26,6 +27,7 @@ class Function:
 
     def _read(self):
         code = self.py_func.__code__
+        _know_command_line(code)
         if self.name == "<lambda>":
             return _find_lambda(self, code)
         try:
@@ -80,6 +82,14 @@ class Function:
         if name == self.py_func.__name__:  # a function that is compiled while it is being defined
             return self.py_func
         return vars(builtins)[name]
+
+
+def _know_command_line(code):
+    """python -c: the text is an argument of the interpreter, which does not keep it for tracebacks before 3.13."""
+    given = getattr(sys, "orig_argv", [])
+    if code.co_filename == "<string>" and "<string>" not in linecache.cache and "-c" in given[:-1]:
+        text = given[given.index("-c") + 1]
+        linecache.cache["<string>"] = (len(text), None, text.splitlines(True), "<string>")
 
 
 def _find_lambda(function, code):

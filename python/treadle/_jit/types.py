@@ -370,3 +370,11 @@ def unify(a, b):
         if None not in items:
             return Tuple(items, a.cls if a.cls is b.cls else None)
     return None
+
+
+signed_domain = frozenset([int8, int16, int32, int64])
+unsigned_domain = frozenset([uint8, uint16, uint32, uint64])
+integer_domain = signed_domain | unsigned_domain
+real_domain = frozenset([float32, float64])
+complex_domain = frozenset([complex64, complex128])
+number_domain = integer_domain | real_domain | complex_domain

@@ -1,5 +1,7 @@
 """A compiled variant: from the store of printed kernels when it was printed before, else from the compiler."""
 
+import weakref
+
 from .. import _treadle
 from ..errors import CompileError
 from . import settings, store
@@ -14,6 +16,20 @@ class Compiled:
         self.sites = unit.sites if unit else []
         self.cooperative = bool(unit and unit.cooperative)
         self.keep = unit.keep if unit else []
+        self.dispatcher = None
+
+    @property
+    def typemap(self):
+        """The type of every name of the function; read again where the kernel came from the store."""
+        if any(isinstance(t, str) for t in self.variables.values()):
+            from .build import print_kernel
+
+            self.variables = print_kernel(self.dispatcher, self.types)[3]
+        return self.variables
+
+    @property
+    def _type_annotation(self):
+        return self
 
     def max_cooperative_grid_blocks(self, blockdim, dynsmemsize=0):
         """The most blocks of a cooperative launch, all of which must be on the device at once."""
@@ -59,6 +75,12 @@ def load(dispatcher, text, entry, options):
 
 def make(dispatcher, types):
     """The variant of a dispatcher for argument types."""
+    made = _make(dispatcher, types)
+    made.dispatcher = weakref.proxy(dispatcher)
+    return made
+
+
+def _make(dispatcher, types):
     key = store.key_of(dispatcher, types)
     found = store.load(key) if key else None
     if found:

@@ -5,9 +5,10 @@ import ctypes
 import numpy as np
 
 from .. import _treadle
-from .._treadle import Event, MemoryPointer, Stream, ndarray
+from .._treadle import Event, MemoryPointer, PinnedMemoryPointer, Stream, ndarray
 from ..errors import CUDAError
 from ._contexts import Context, MemoryInfo, current_context
+from ._host_arrays import ManagedBuffer
 from ._streams import event_elapsed_time
 
 CudaAPIError = CudaDriverError = CUDAError
@@ -147,8 +148,15 @@ def host_pointer(obj):
 
 
 def is_device_memory(obj):
-    """True for what lies on the device."""
-    return bool(getattr(obj, "__cuda_memory__", False))
+    """True for what lies on the device, or in memory that it reaches."""
+    kinds = (MemoryPointer, PinnedMemoryPointer, ManagedBuffer)
+    return isinstance(obj, kinds) or bool(getattr(obj, "__cuda_memory__", False))
+
+
+def require_device_memory(obj):
+    """TypeError unless something lies on the device."""
+    if not is_device_memory(obj):
+        raise TypeError(f"a {type(obj).__name__} is not in device memory")
 
 
 def device_pointer(obj):
@@ -166,6 +174,18 @@ class _Driver:
         """(major, minor) of the CUDA version of the driver."""
         number = _treadle._driver_version(_treadle.Device())
         return number // 1000, number % 1000 // 10
+
+    def get_device_count(self):
+        """Devices of the current kind."""
+        from ._contexts import gpus
+
+        return len(gpus)
+
+    def get_device(self, number=0):
+        """A device by its number."""
+        from ._contexts import gpus
+
+        return gpus[number]
 
     def cuMemGetInfo(self):
         """(free, total) bytes."""
