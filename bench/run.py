@@ -24,6 +24,7 @@ PROGRAMS = (
     "sorting",
     "products",
     "jit_launch",
+    "jit_kernels",
     "software",
 )
 ON_REQUEST = ("functions",)  # minutes

@@ -118,6 +118,8 @@ class FunctionCompiler(Expressions):
             return value
         if value.is_const and not value.type.is_tuple:
             return value
+        if value.items is not None and value.type.types:
+            return self.make_tuple([self.keep(i) for i in value.items], value.type.cls)
         return value.named(self.temp(value.code, value.type))
 
     def block(self, body):
@@ -537,7 +539,10 @@ def _same_env(a, b):
     if a.keys() != b.keys():
         return False
     return all(
-        v.type == b[k].type and v.bits == b[k].bits and v.is_const == b[k].is_const
+        v.type == b[k].type
+        and v.bits == b[k].bits
+        and v.is_const == b[k].is_const
+        and (v.items is None) == (b[k].items is None)
         for k, v in a.items()
     )
 

@@ -118,13 +118,13 @@ class Expressions:
             const = cls(*values) if cls else tuple(values)
         if any(t.cpp is None for t in types):
             type_.cpp = None
-            return Value(type_, "", const)
+            return Value(type_, "", const, items=list(items))
         codes = [v.code or "tdpy::none{}" for v in items]
         if type_.uniform:
             code = f"{type_.cpp}{{{{{', '.join(codes)}}}}}"
         else:
             code = f"{type_.cpp}({', '.join(codes)})" if codes else f"{type_.cpp}{{}}"
-        return Value(type_, code, const)
+        return Value(type_, code, const, items=list(items))
 
     def tuple_items(self, value, node, count=None):
         """The items of a tuple value, or of an array of a known count."""
@@ -146,6 +146,8 @@ class Expressions:
                 return number(item, type_)
             if type_.cpp is None or type_ is ty.none:
                 return Value(type_, "", item)
+        if value.items is not None:
+            return value.items[i]
         return Value(
             type_, f"tdpy::get<{i}>({value.code})", value.const[i] if value.is_const else UNKNOWN
         )
@@ -296,6 +298,9 @@ class Expressions:
                 if const is not None:
                     return number(const, type_)
             bits = value.bits if type_.is_integer and type_.bitwidth > (value.bits or 99) else None
+            plain = type_ not in (ty.boolean, ty.float16) and value.type != ty.float16
+            if plain and not (type_.is_complex or value.type.is_complex):
+                return Value(type_, f"({type_.cpp})({value.code})", UNKNOWN, bits)
             return Value(type_, f"tdpy::to<{type_.cpp}>({value.code})", UNKNOWN, bits)
         if type_.is_array and value.type.is_array:
             return Value(type_, f"({type_.cpp})({value.code})")

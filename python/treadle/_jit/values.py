@@ -12,13 +12,14 @@ _MAX_BITS = 62
 
 class Value:
     """``type``, ``code`` (C++), ``const`` (the Python value when it is known), ``bits``: 0 <= value < 2**bits if
-    given. ``weak``: a number of Python's own, which by NumPy's rules takes the dtype of what it meets.
+    given. ``weak``: a number of Python's own, which by NumPy's rules takes the dtype of what it meets. ``items``:
+    of a tuple whose items are known one by one.
     """
 
-    __slots__ = ("bits", "code", "const", "type", "weak")
+    __slots__ = ("bits", "code", "const", "items", "type", "weak")
 
-    def __init__(self, type_, code="", const=UNKNOWN, bits=None, weak=False):
-        self.type, self.code, self.const, self.weak = type_, code, const, weak
+    def __init__(self, type_, code="", const=UNKNOWN, bits=None, weak=False, items=None):
+        self.type, self.code, self.const, self.weak, self.items = type_, code, const, weak, items
         self.bits = bits if bits is not None and bits <= _MAX_BITS else None
 
     @property
@@ -27,7 +28,13 @@ class Value:
 
     def named(self, code):
         """The same value, kept in the variable ``code``."""
-        return Value(self.type, code, self.const, self.bits, self.weak)
+        items = self.items
+        if items is not None and self.type.cpp is not None:
+            items = [
+                i if i.type.cpp is None or i.code == "" else i.named(f"tdpy::get<{k}>({code})")
+                for k, i in enumerate(items)
+            ]
+        return Value(self.type, code, self.const, self.bits, self.weak, items)
 
     def __repr__(self):
         return f"<{self.type}: {self.code or self.const!r}>"
