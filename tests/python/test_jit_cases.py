@@ -299,3 +299,30 @@ def test_c19_a_kernel_that_returns_a_value_is_refused():
     assert o.item() == 1
     with pytest.raises(TypeError, match="void"):
         cuda.jit("float64(float64[:])")(nothing)
+
+
+def test_a_loops_else_runs_for_the_threads_that_did_not_break():
+    @cuda.jit
+    def kernel(x, out):
+        i = cuda.grid(1)
+        for p in range(3):
+            for q in range(3):
+                if x[i, p + q] > 5:
+                    break
+            else:
+                out[i, p] += 1
+        k = 0
+        while k < 8:
+            if x[i, k] == 7:
+                break
+            k += 1
+        else:
+            out[i, 3] = 1
+
+    x = np.random.default_rng(0).integers(-10, 20, (70, 8))
+    out = td.zeros((70, 4), np.int32)
+    kernel[2, 35](td.asarray(x), out)
+    want = np.stack(
+        [*(~(x[:, p : p + 3] > 5).any(axis=1) for p in range(3)), ~(x == 7).any(axis=1)], axis=1
+    )
+    np.testing.assert_array_equal(out.get(), want)

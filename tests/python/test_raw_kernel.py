@@ -464,3 +464,36 @@ def test_mixed_up_scalars_never_arrive_as_other_bytes(kernel):
     for view in (x[:, :4], x.T, td.broadcast_to(x[0], (3, 5))):
         with pytest.raises(ValueError):
             kernel("fifth")((1,), (1,), (out, view))
+
+
+def test_threads_that_leave_an_inner_loop_early_skip_what_stands_behind_it():
+    """The place behind the loop is where both meet: a value that tells them apart differs from lane to lane."""
+    source = r"""
+    extern "C" __global__ void leave(const int* x, int* early, int* late, int n) {
+      int i = blockIdx.x * blockDim.x + threadIdx.x;
+      for (int p = 0; p < n; ++p) {
+        for (int q = 0; q < n; ++q)
+          if (x[i * 8 + p + q] > 5) goto next;
+        late[i * 4 + p] += 1;
+        continue;
+      next:
+        early[i * 4 + p] += 1;
+      }
+    }
+    extern "C" __global__ void skip(const int* x, int* early, int* late, int n) {
+      int i = blockIdx.x * blockDim.x + threadIdx.x;
+      for (int p = 0; p < 3; ++p) {
+        for (int q = 0; q < 3; ++q)
+          if (x[i * 8 + p + q] > 5) goto next;
+        late[i * 4 + p] += 1;
+      next:;
+      }
+    }"""
+    x = np.random.default_rng(0).integers(-10, 20, (70, 8)).astype(np.int32)
+    found = np.stack([(x[:, p : p + 3] > 5).any(axis=1) for p in range(3)], axis=1)
+    for name in ("leave", "skip"):
+        early, late = td.zeros((70, 4), np.int32), td.zeros((70, 4), np.int32)
+        td.RawKernel(source, name)((2,), (35,), (td.asarray(x), early, late, np.int32(3)))
+        np.testing.assert_array_equal(late.get()[:, :3], ~found)
+        if name == "leave":
+            np.testing.assert_array_equal(early.get()[:, :3], found)
