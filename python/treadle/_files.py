@@ -110,8 +110,10 @@ def shares_memory(a, b, max_work=None):
 
 
 def byte_bounds(a):
-    """The first address of an array and the one after its last."""
+    """The first address of an array and the one after its last; twice the same for an array of no elements."""
     low = high = int(a.data.ptr)
+    if a.size == 0:
+        return low, high
     for n, step in zip(a.shape, a.strides):
         low, high = low + min(0, (n - 1) * step), high + max(0, (n - 1) * step)
     return low, high + a.itemsize

@@ -94,6 +94,13 @@ def around(a, decimals=0, out=None):
         return _treadle.positive(a if a.dtype.kind != "b" else a.astype(np.float16), out)
     if decimals == 0:
         return _treadle.rint(a, out)
+    if a.dtype.kind == "c":  # each part by itself: a quotient of complex numbers rounds otherwise
+        result = a.copy("K")
+        result.real, result.imag = around(a.real, decimals), around(a.imag, decimals)
+        if out is None:
+            return result
+        copyto(out, result)
+        return out
     scale = 10.0 ** builtins.abs(decimals)
     scaled = a * scale if decimals > 0 else a / scale
     rounded = _treadle.rint(scaled)

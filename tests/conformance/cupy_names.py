@@ -141,7 +141,7 @@ def install():
         module(f"cupy.cuda.{name}", available=False)
     for name in (
         "cupy.cuda.cufft", "cupy.cuda._compiler_cache", "cupy.cuda.nvrtc", "cupy.linalg._util", "cupy.fft._fft",
-        "cupy.fft._cache", "cupy._environment", "cupy._indexing.generate", "cupy.cublas",
+        "cupy.fft._cache", "cupy._environment", "cupy._core._scalar", "cupy._indexing.generate", "cupy.cublas",
     ):  # fmt: skip
         parent = name.rpartition(".")[0]
         if parent not in sys.modules:
