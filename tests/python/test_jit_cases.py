@@ -326,3 +326,44 @@ def test_a_loops_else_runs_for_the_threads_that_did_not_break():
         [*(~(x[:, p : p + 3] > 5).any(axis=1) for p in range(3)), ~(x == 7).any(axis=1)], axis=1
     )
     np.testing.assert_array_equal(out.get(), want)
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 8])
+def test_loops_over_tuples_leave_with_the_types_of_every_way(n):
+    def body(out, n):
+        x = 0
+        for v in (1, 2.5, 7):
+            x = v
+            if v > n:
+                break
+        else:
+            y = x * 2
+            x = y + 0.5
+        out[0] = x
+        for t in (3, 4):
+            for q in range(5):
+                if q > n + t:
+                    break
+            else:
+                out[1] += t
+        for t, s in ((1, 2.0), (2, 3)):
+            if t == 2:
+                continue
+            a = 0
+            for _ in range(2):
+                a += s
+            out[2] += a
+        z = 1
+        for v in (1, 2.5):
+            if n > 5:
+                z = v
+                continue
+            z = z + v
+            if z > 3:
+                break
+        out[3] = z
+
+    out, want = td.zeros(4), [0.0] * 4
+    cuda.jit(body)[1, 1](out, n)
+    body(want, n)
+    assert out.tolist() == want

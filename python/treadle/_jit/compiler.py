@@ -82,7 +82,8 @@ class FunctionCompiler(Expressions):
         self.env = {}
         self.variables = {}  # C++ name -> type
         self.declared, self.shared_text = {}, {}  # shared and local memory: by place, declarations
-        self.loops = {}
+        self.loops = {}  # by node and copy
+        self.copies = ()  # which items' rounds of unrolled loops are being written
         self.loop_stack = []
         self.result = None
         self.temps = 0
@@ -393,9 +394,9 @@ class FunctionCompiler(Expressions):
         """Walks a loop to its fixed point. ``body(loop)`` emits one round and returns the environment with which
         the loop ends by itself, or None; ``open_text`` begins the C++ loop.
         """
-        loop = self.loops.setdefault(id(node), Loop())
+        loop = self.loops.setdefault((id(node), self.copies), Loop())
         entry = self.env
-        if orelse and loop.label is None:
+        if orelse:  # each time that the loop is written
             loop.label = self.unit.unique("after")
         for _ in range(50):
             head = self.join(entry, loop.head)

@@ -106,18 +106,40 @@ def unrolled(c, node, values):
         raise c.error(
             f"a loop over {len(values)} items of several types is too long", node, "use an array"
         )
+    outer = c.copies
     plain = not node.orelse and not _leaves(node)
     if plain:
-        for value in values:
+        for k, value in enumerate(values):
             if c.env is None:
-                return
+                break
+            c.copies = (*outer, k)
             c.assign(node.target, value)
             c.statements(node.body)
+        c.copies = outer
         return
-    # break and continue leave through labels: one round of a loop for each item.
-    done = []
+    # break and continue leave through labels: one round of a loop for each item. Every break converts to the types
+    # that the names have behind the last item, so the whole is walked until these are known.
     ends = c.unit.unique("after")
-    for value in values:
+    entry, final = c.env, None
+    for _ in range(20):
+        c.env, before, done = dict(entry), final, []
+        lines = c.block(lambda done=done, final=final: _items(c, node, values, ends, final, done))
+        c.copies = outer
+        final = c.join(c.env, *done)
+        if _types(final) == _types(before):
+            break
+    c.emit("{")
+    c.out += lines
+    c.transfer(c.env, final)
+    c.emit("}")
+    c.emit(f"{ends}:;")
+    c.env = final
+
+
+def _items(c, node, values, ends, final, done):
+    """Every item's round, then the loop's else; ``done`` gets the environments of the breaks."""
+    outer = c.copies
+    for k, value in enumerate(values):
         if c.env is None:
             break
 
@@ -126,16 +148,11 @@ def unrolled(c, node, values):
             c.statements(node.body)
             loop.backs.append(c.env)
             c.env = None
-            return
 
-        done.append(_once(c, node, body, ends))
+        c.copies = (*outer, k)
+        done.append(_once(c, body, ends, final))
     if node.orelse and c.env is not None:
         c.statements(node.orelse)
-    outer = c.env
-    final = c.join(outer, *done)
-    c.transfer(outer, final)
-    c.emit(f"{ends}:;")
-    c.env = final
 
 
 def _leaves(node):
@@ -152,29 +169,28 @@ def _leaves(node):
     return False
 
 
-def _once(c, node, body, ends):
+def _once(c, body, ends, final):
     """One item's round, in which ``break`` goes to ``ends``. Returns the environment of the breaks."""
     from .compiler import Loop
 
     loop = Loop()
-    loop.label = ends
-    entry = dict(c.env)
+    loop.label, loop.exit = ends, final
+    entry = c.env
     for _ in range(20):
         c.env = dict(entry)
-        backs_before, exit_before = loop.head, loop.exit
+        before = loop.head
         loop.backs, loop.breaks = [], []
         c.loop_stack.append(loop)
         lines = c.block(lambda: body(loop))
         c.loop_stack.pop()
         loop.head = c.join(*loop.backs)
-        loop.exit = c.join(*loop.breaks)
-        if _types(loop.head) == _types(backs_before) and _types(loop.exit) == _types(exit_before):
+        if _types(loop.head) == _types(before):
             break
     c.emit("do {")
     c.out += lines
     c.emit("} while (false);")
     c.env = loop.head
-    return loop.exit
+    return c.join(*loop.breaks)
 
 
 def _types(env):
