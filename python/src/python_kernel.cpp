@@ -174,7 +174,8 @@ class PythonKernel {
   }
   Variant& find(const std::string& key, nb::handle owner, PyObject* args) {
     auto found = variants_.find(key);
-    if (found == variants_.end()) found = variants_.insert_or_assign(key, make(owner, args)).first;
+    // Another thread may have made it meanwhile, and be launching it: the first one stays.
+    if (found == variants_.end()) found = variants_.try_emplace(key, make(owner, args)).first;
     last_ = found->second.get();
     last_key_ = key;
     return *last_;

@@ -281,9 +281,13 @@ class Dispatcher(_treadle._PythonKernel):
             return read(next(iter(self._compiled.values())))
         return {types: read(c) for types, c in self._compiled.items()}
 
+    def _texts(self, read, signature):
+        one = self._one(signature)
+        return read(one) if one is not None else {t: read(c) for t, c in self._compiled.items()}
+
     def inspect_source(self, signature=None):
         """The generated CUDA C++ text, of one variant or of all by argument types."""
-        return self._facts(lambda c: c.text, signature)
+        return self._texts(lambda c: c.text, signature)
 
     def inspect_asm(self, signature=None):
         """The PTX of one variant or of all by argument types, which NVRTC makes of the text, for the current device's
@@ -302,7 +306,7 @@ class Dispatcher(_treadle._PythonKernel):
             )[0]  # fmt: skip
         device = _treadle.Device()
         cc = 10 * device.attribute(75) + device.attribute(76)
-        return self._facts(lambda c: _treadle._ptx_of(c.text, options_of(self), cc), signature)
+        return self._texts(lambda c: _treadle._ptx_of(c.text, options_of(self), cc), signature)
 
     def inspect_llvm(self, signature=None):
         """There is none: see ``inspect_source`` and ``inspect_asm``."""

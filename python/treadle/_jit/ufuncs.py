@@ -136,13 +136,13 @@ class _Function:
             for shape, dtype, target in zip(shapes, dtypes, out):
                 if target is not None and not isinstance(target, np.ndarray):
                     target = arrays.as_cuda_array(target)
-                    if target.shape != shape or target.dtype != dtype:
+                    if _long_axes(target.shape) != _long_axes(shape) or target.dtype != dtype:
                         raise ValueError(
                             f"out has shape {target.shape} and dtype {target.dtype}, the result {shape} and {dtype}"
                         )
-                    results.append(_plain(target))
+                    results.append(_plain(target)._reshape(shape))
                 else:
-                    if target is not None and target.shape != shape:
+                    if target is not None and _long_axes(target.shape) != _long_axes(shape):
                         raise ValueError(f"out has shape {target.shape}, the result {shape}")
                     results.append(_plain(arrays.device_array(shape, dtype)))
         return results
@@ -151,6 +151,11 @@ class _Function:
         from .._creation import asarray
 
         return asarray(value) if isinstance(value, np.ndarray) else value
+
+
+def _long_axes(shape):
+    """Axes of length 1 do not count where a result is given."""
+    return [n for n in shape if n != 1]
 
 
 def _element(type_):
