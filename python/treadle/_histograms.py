@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _treadle
 from ._bin_counts import bin_count
-from ._creation import asarray, asnumpy
+from ._creation import _plain, asarray, asnumpy, linspace
 from ._functions import _own
 from ._sorting import searchsorted
 from ._treadle import ndarray
@@ -113,6 +113,10 @@ def _bin_edges(a, bins, limits, weighted=False):
     edges = np.linspace(first, last, count + 1, endpoint=True, dtype=dtype)
     if np.any(edges[:-1] >= edges[1:]):
         raise ValueError(f"Too many bins for data range. Cannot create {count} finite-sized bins.")
+    if _plain(first) and _plain(
+        last
+    ):  # the device's numbers are the same, and it need not wait for these
+        return linspace(first, last, count + 1, dtype=dtype), True
     return asarray(edges), True
 
 

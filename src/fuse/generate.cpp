@@ -102,7 +102,7 @@ std::string random_text(Draw draw, DType dtype) {
       break;
     case Draw::integers:
       body += "    int k = 0;\n";
-      each(from_low, ", range, uneven, k++, block, seed)");
+      each(from_low, ", (unsigned)range, uneven, k++, block, seed)");
       break;
     case Draw::wide_integers:
       each(from_low, ", range)");
@@ -229,7 +229,7 @@ Array Generator::integers(std::int64_t low, std::int64_t high, const Shape& shap
     throw ValueError(cat("Generator.integers: high is out of bounds for ", info(dtype).numpy));
   Array out = empty(shape, dtype);
   auto range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
-  bool narrow = range > 0 && range <= std::uint64_t{1} << 32;
+  bool narrow = range > 0 && range < std::uint64_t{1} << 32;
   offset_ += draw_into(out, narrow ? Draw::integers : Draw::wide_integers, seed_, offset_,
                        static_cast<std::uint64_t>(low), range);
   if (out.size() > 0) array::view_of(out).storage->know_range({dtype, low, high - 1, false});

@@ -34,13 +34,21 @@ TD_FN double td_unit(unsigned long long word) {
   return (double)(word >> 11) * 1.1102230246251565e-16;
 }
 
-// Element k of a block in [0, range), range at most 2^32, by multiplication. All values are equally
-// likely: words below 2^32 mod range (`uneven`) would be too many, and others are drawn for them.
-TD_FN unsigned td_below(unsigned word, unsigned long long range, unsigned uneven, int k,
+// Element k of a block in [0, range) by multiplication. All values are equally likely: of words
+// whose product ends below 2^32 mod range (`uneven`) there are too many, and others are drawn.
+static __device__ __noinline__ unsigned td_below_again(unsigned range, unsigned uneven, int k,
+                                                       unsigned long long block,
+                                                       unsigned long long key) {
+  for (unsigned long long stream = 1;; ++stream) {
+    const unsigned long long product =
+        (unsigned long long)td_philox(block, stream << 40, key).w[k] * range;
+    if ((unsigned)product >= uneven) return (unsigned)(product >> 32);
+  }
+}
+TD_FN unsigned td_below(unsigned word, unsigned range, unsigned uneven, int k,
                         unsigned long long block, unsigned long long key) {
-  unsigned long long product = word * range;
-  for (unsigned long long stream = 1; (unsigned)product < uneven; ++stream)
-    product = td_philox(block, stream << 40, key).w[k] * range;
+  const unsigned long long product = (unsigned long long)word * range;
+  if ((unsigned)product < uneven) return td_below_again(range, uneven, k, block, key);
   return (unsigned)(product >> 32);
 }
 
