@@ -3,6 +3,7 @@
 
 #include "bind.h"
 #include "treadle/fusion.h"
+#include "treadle/precision.h"
 
 namespace td::python {
 namespace {
@@ -30,6 +31,8 @@ nb::list as_dictionaries(const std::vector<PlannedKernel>& kernels) {
 void bind_fusion(nb::module_& m) {
   m.def("_fusion", &fusion);
   m.def("_set_fusion", &set_fusion);
+  m.def("_tf32", &tf32);
+  m.def("_set_tf32", &set_tf32);
   m.def("_explain",
         [](const std::vector<Array>& arrays) { return as_dictionaries(explain(arrays)); });
   m.def("_log_kernels", &log_kernels);

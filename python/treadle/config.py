@@ -4,6 +4,9 @@
 it off for the process, ``with treadle.config.set(fusion=False):`` for a block, ``TREADLE_FUSION=0`` from the start:
 every operation is then launched by itself, at once. Values are the same either way, but for the rounding of
 reductions whose kernel has another shape.
+
+``tf32`` (False): whether a GPU may round the operands of float32 and complex64 matrix products to TF32 (10 bits of
+fraction), which is several times faster. ``TREADLE_TF32=1`` sets it from the start. The software device never rounds.
 """
 
 import os
@@ -22,9 +25,17 @@ class _Module(types.ModuleType):
     def fusion(self, on):
         _treadle._set_fusion(bool(on))
 
+    @property
+    def tf32(self):
+        return _treadle._tf32()
+
+    @tf32.setter
+    def tf32(self, on):
+        _treadle._set_tf32(bool(on))
+
 
 sys.modules[__name__].__class__ = _Module
-_SETTINGS = ("fusion",)
+_SETTINGS = ("fusion", "tf32")
 
 
 class set:
@@ -59,6 +70,7 @@ def show():
         "version": _treadle.__version__,
         "extension": _treadle.__file__,
         "fusion": _treadle._fusion(),
+        "tf32": _treadle._tf32(),
         "environment": {name: os.environ[name] for name in names if name in os.environ},
         "library folders": _libraries.wheel_folders(),
     }

@@ -1,11 +1,15 @@
 #include "driver/blas.h"
 
 #include <algorithm>
+#include <atomic>
 #include <climits>
+#include <cstdlib>
 #include <map>
+#include <string_view>
 
 #include "base/text.h"
 #include "driver/result_row.h"
+#include "treadle/precision.h"
 
 namespace td::driver {
 
@@ -64,7 +68,16 @@ struct Handle {
   std::mutex mutex;
   cublasHandle_t handle = nullptr;
   std::uint64_t generation = 0;
+  bool tf32 = false;
 };
+
+std::atomic<bool>& tf32_flag() {
+  static std::atomic<bool> flag = [] {
+    const char* text = std::getenv("TREADLE_TF32");
+    return text && std::string_view(text) == "1";
+  }();
+  return flag;
+}
 
 Handle& handle_of(const DeviceState& device) {
   static std::mutex mutex;
@@ -79,8 +92,12 @@ void prepare(const BlasLibrary& library, Handle& handle, const StreamState& stre
   if (!handle.handle || handle.generation != device.generation()) {
     check_blas(library, library.api.cublasCreate(&handle.handle), "cublasCreate");
     handle.generation = device.generation();
-    check_blas(library, library.api.cublasSetMathMode(handle.handle, blas::DEFAULT_MATH),
-               "cublasSetMathMode");
+    handle.tf32 = false;
+  }
+  if (handle.tf32 != tf32()) {
+    handle.tf32 = !handle.tf32;
+    int mode = handle.tf32 ? blas::TF32_TENSOR_OP_MATH : blas::DEFAULT_MATH;
+    check_blas(library, library.api.cublasSetMathMode(handle.handle, mode), "cublasSetMathMode");
   }
   check_blas(library, library.api.cublasSetStream(handle.handle, stream.handle()),
              "cublasSetStream");
@@ -370,3 +387,10 @@ void getrs_batched(const StreamState& stream, DType dtype, std::int64_t n, std::
 }
 
 }  // namespace td::driver
+
+namespace td {
+
+bool tf32() { return driver::tf32_flag().load(std::memory_order_relaxed); }
+void set_tf32(bool on) { driver::tf32_flag().store(on, std::memory_order_relaxed); }
+
+}  // namespace td

@@ -40,8 +40,8 @@ struct GemmMatrix {
 
 // C[m, n] = A[m, k] B[k, n] for `count` matrices, enqueued on the stream. C is written without
 // being read, and k == 0 gives zeros. `c` may lie by rows or by columns. Sums are taken in the
-// dtype (float32 for float16 and bfloat16), never in TF32. Throws ValueError for a size beyond
-// cuBLAS's 32 bits, NotSupported for a dtype, DriverError for a failure.
+// dtype (float32 for float16 and bfloat16), in TF32 only when tf32() is on. Throws ValueError for a
+// size beyond cuBLAS's 32 bits, NotSupported for a dtype, DriverError for a failure.
 void gemm(const StreamState& stream, DType dtype, std::int64_t m, std::int64_t n, std::int64_t k,
           const GemmMatrix& a, const GemmMatrix& b, const GemmMatrix& c, std::int64_t count = 1);
 

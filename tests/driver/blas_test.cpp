@@ -2,6 +2,7 @@
 // for which every dtype is exact, so results are compared for equality.
 #include "driver/blas.h"
 
+#include <bit>
 #include <complex>
 #include <cstdint>
 #include <random>
@@ -90,7 +91,7 @@ struct Stack {
 template <class T>
 void check_case(DType dtype, const Case& x) {
   constexpr bool complex =
-      !std::is_same_v<T, float> && !std::is_same_v<T, double> && !std::is_same_v<T, Half>;
+      std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
   Stack a(x.m, x.k, x.count, x.a_columns, x.padding, 1),
       b(x.k, x.n, x.count, x.b_columns, x.padding, 2),
       c(x.m, x.n, x.count, x.c_columns, x.padding, 3);
@@ -147,6 +148,58 @@ TEST_F(Blas, Float16) {
     return;
   }
   for (const Case& row : kCases) check_case<Half>(DType::float16, row);
+}
+
+// The upper half of a float holds whole numbers up to 256 exactly.
+struct Bfloat {
+  std::uint16_t bits = 0;
+  Bfloat() = default;
+  Bfloat(int value) {
+    auto number = static_cast<float>(value);
+    bits = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(number) >> 16);
+  }
+  bool operator==(const Bfloat&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, Bfloat value) { return out << std::hex << value.bits; }
+TEST_F(Blas, Bfloat16) {
+  if (!driver::gemm_supports(*device(), DType::bfloat16)) GTEST_SKIP() << "cuBLAS without GemmEx";
+  for (const Case& row : kCases)
+    if (row.k < 28) check_case<Bfloat>(DType::bfloat16, row);  // sums below 256
+}
+
+// Matrices that only row exchanges can factor, each with a right-hand side of its own; one is
+// singular.
+TEST_F(Blas, BatchedLuSolvesAndTells) {
+  if (!driver::lu_batched_supported(*device(), DType::float64)) GTEST_SKIP() << "an old cuBLAS";
+  constexpr int count = 40, n = 3;
+  std::vector<double> a, b, expected;
+  for (int i = 0; i < count; ++i) {
+    // By columns: x1 = p, x0 + 2 x2 = q, i x2 = r.
+    a.insert(a.end(), {0, 1, 0, 1, 0, 0, 0, 2, double(i)});
+    b.insert(b.end(), {double(i), 7, 2.0 * i});
+    expected.insert(expected.end(), {3, double(i), 2});
+  }
+  Buffer da(a.size() * 8), db(b.size() * 8), pa(count * 8), pb(count * 8), pivots(count * n * 4),
+      info(count * 4);
+  write(da, a);
+  write(db, b);
+  std::vector<std::uint64_t> matrices, right;
+  for (int i = 0; i < count; ++i) {
+    matrices.push_back(CUdeviceptr(da) + static_cast<CUdeviceptr>(i) * n * n * 8);
+    right.push_back(CUdeviceptr(db) + static_cast<CUdeviceptr>(i) * n * 8);
+  }
+  write(pa, matrices);
+  write(pb, right);
+  driver::StreamState stream(device(), nullptr, false);
+  driver::getrf_batched(stream, DType::float64, n, count, pa, pivots, info);
+  driver::getrs_batched(stream, DType::float64, n, 1, count, pa, pivots, pb);
+  auto found_info = read<int>(info, count);
+  auto found = read<double>(db, b.size());
+  EXPECT_EQ(found_info[0], 3);  // the third pivot of the first matrix is zero
+  for (int i = 1; i < count; ++i) {
+    EXPECT_EQ(found_info[i], 0);
+    for (int k = 0; k < n; ++k) EXPECT_EQ(found[i * n + k], expected[i * n + k]) << i << " " << k;
+  }
 }
 
 // Float32 sums are float32's own: an input with more bits than TF32 keeps comes through.

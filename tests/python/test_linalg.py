@@ -643,3 +643,20 @@ def test_stacks_of_small_matrices(dtype, n):
     a[count - 1, n // 2] = 0
     with pytest.raises(linalg.LinAlgError, match="Singular"):
         linalg.inv(td.asarray(a))
+
+
+def test_tf32_only_on_request():
+    """Operands with more bits than TF32 has come through unless it was asked for; the setting goes back."""
+    a = np.full((64, 64), 1 + 2.0**-20, np.float32)
+    want = a @ np.eye(64, dtype=np.float32)
+    assert td.config.tf32 is False
+    np.testing.assert_array_equal(
+        td.asnumpy(td.matmul(td.asarray(a), td.eye(64, dtype="f4"))), want
+    )
+    with td.config.set(tf32=True):
+        assert td.config.tf32 is True
+        got = td.asnumpy(td.matmul(td.asarray(a), td.eye(64, dtype="f4")))
+        np.testing.assert_allclose(got, want, rtol=1e-3)
+    np.testing.assert_array_equal(
+        td.asnumpy(td.matmul(td.asarray(a), td.eye(64, dtype="f4"))), want
+    )
