@@ -479,14 +479,20 @@ class MapPrinter {
   void tiled() {
     std::size_t last = plan_.walk.dims.size() - 1;
     std::string width = "d" + std::to_string(last), height = "d" + std::to_string(plan_.turn);
+    // Strides of 1 are spelled, so that lanes which stand side by side are seen to.
     auto place = [&](std::size_t k) {
       std::string name = operand_name(program_, k) + "_";
-      return "r * " + name + std::to_string(plan_.turn) + " + c * " + name + std::to_string(last);
+      bool turned = k < leaves() && plan_.turned[k];
+      Access access = plan_.walk.access[k];
+      std::string r = turned ? "r" : "r * " + name + std::to_string(plan_.turn);
+      if (access == Access::repeated) return r;
+      if (access == Access::unit || access == Access::flat) return r + " + c";
+      return r + " + c * " + name + std::to_string(last);
     };
     load_constants();
     for (std::size_t k = 0; k < leaves(); ++k)
       if (plan_.turned[k]) out_ << "  __shared__ " << type(k) << " tile" << k << "[32][33];\n";
-    out_ << "  const int lane = threadIdx.x % 32, group = threadIdx.x / 32;\n"
+    out_ << "  const int lane = threadIdx.x & 31, group = threadIdx.x >> 5;\n"
          << "  const td_index across = (" << width << " + 31) / 32, down = (" << height
          << " + 31) / 32;\n"
          << "  const td_index tiles = across * down, total = n / (" << width << " * " << height
@@ -499,7 +505,8 @@ class MapPrinter {
       if (!constant(k))
         out_ << "    " << (k < leaves() ? "const " : "") << type(k) << "* p" << k << " = "
              << operand_name(program_, k) << " + (" << plane_offset(k, last) << ");\n";
-    out_ << "#pragma unroll\n    for (int j = 0; j < 32; j += 8) {\n"
+    // A warp that goes in step is whole: its lanes' places are then known to be neighbours.
+    out_ << "    __syncwarp();\n#pragma unroll\n    for (int j = 0; j < 32; j += 8) {\n"
          << "      const td_index r = top + lane, c = left + group + j;\n      if (r < " << height
          << " && c < " << width << ") {\n";
     for (std::size_t k = 0; k < leaves(); ++k)

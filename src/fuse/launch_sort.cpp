@@ -5,6 +5,7 @@
 #include "fuse/axis_rows.h"
 #include "fuse/kernel_cache.h"
 #include "fuse/kernels_text.h"
+#include "fuse/launch_sort_warp.h"
 #include "fuse/program.h"
 #include "fuse/sort_rows.h"
 #include "treadle/error.h"
@@ -228,7 +229,9 @@ Array sort_rows(const Array& x, bool descending, bool places) {
   CUdeviceptr source = x.data();
   bool few = fuse::holds_few_threads(*array::view_of(out).storage->device());
   int items = few ? 0 : block_items(job);
-  if (length <= kShortRow)
+  if (few && fuse::sorts_in_a_warp(x.dtype(), length, places))
+    fuse::launch_sort_warp(source, out, x.dtype(), length, descending, places);
+  else if (length <= kShortRow)
     launch_short(job, source, out);
   else if (items > 0)
     launch_block(job, items, source, out);

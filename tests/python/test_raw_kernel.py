@@ -497,3 +497,24 @@ def test_threads_that_leave_an_inner_loop_early_skip_what_stands_behind_it():
         np.testing.assert_array_equal(late.get()[:, :3], ~found)
         if name == "leave":
             np.testing.assert_array_equal(early.get()[:, :3], found)
+
+
+@pytest.mark.parametrize(
+    "letter,name", [("b", "char"), ("h", "short"), ("f", "float"), ("d", "double")]
+)
+def test_reading_backwards(letter, name):
+    """Lanes in falling order, also where a warp is not whole, from registers of the launch and from a loop."""
+    source = f"""
+    extern "C" __global__ void back(const {name}* x, {name}* y, int n) {{
+      const int i = blockIdx.x * blockDim.x + threadIdx.x;
+      if (i < n) y[i] = x[n - 1 - i];
+      for (int k = i; k < n; k += gridDim.x * blockDim.x) y[n + k] = x[-k + n - 1] + x[~k + n];
+    }}"""
+    kernel = td.RawKernel(source, "back")
+    for n in (1, 31, 100, 1000):
+        x = np.arange(n).astype(letter)
+        for block in (32, 50, 256):
+            y = td.zeros(2 * n, letter)
+            kernel((-(-n // block),), (block,), (td.asarray(x), y, n))
+            same = np.concatenate([x[::-1], (2 * x[::-1]).astype(letter)])
+            np.testing.assert_array_equal(y.get(), same)

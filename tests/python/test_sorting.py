@@ -328,3 +328,15 @@ def test_results_are_beside_their_operands(python, software):
         pytest.skip("needs two devices")
     done = python(BESIDE, TREADLE_SOFT_DEVICES="2")
     assert done.stdout.strip() == "beside", done.stderr
+
+
+@pytest.mark.parametrize("letter", "?bBhHiIqQefd")
+def test_rows_in_a_warp(letter):
+    """Rows that fit into registers, with values whose keys are folded together, and without."""
+    rng = np.random.default_rng(3)
+    for length in (12, 31, 32, 33, 64, 100, 128, 129, 256):
+        x = (rng.random((9, length)) * 300 - 150).astype(letter)
+        if letter in "efd":
+            x[3, ::3], x[3, 1::3], x[4, 5] = 0.0, -0.0, np.nan
+            x[5, :4] = [np.inf, -np.inf, np.nan, -np.inf]
+        check(x)

@@ -180,6 +180,13 @@ Value* slice(IRBuilder<>& b, Value* vector, unsigned begin, unsigned count) {
   return b.CreateShuffleVector(vector, lanes);
 }
 
+// Lanes in falling order make one access that is turned round.
+bool fall_by(ArrayRef<std::int64_t> lanes, std::int64_t size) {
+  for (unsigned l = 1; l < lanes.size(); ++l)
+    if (lanes[l] != lanes[0] - static_cast<std::int64_t>(l) * size) return false;
+  return true;
+}
+
 }  // namespace
 
 // Loads at base + lanes[l]. `type` is a type of host memory.
@@ -205,6 +212,16 @@ Value* WarpEmitter::load_offsets(Value* base, ArrayRef<std::int64_t> lanes, Type
                                             Constant::getNullValue(part_type)));
     }
     return join(b_, parts);
+  }
+  if (fall_by(lanes, size)) {
+    auto* whole = FixedVectorType::get(type, width_);
+    Value* at = address(lanes.back());
+    Value* loaded =
+        unmasked
+            ? b_.CreateAlignedLoad(whole, at, align, is_volatile)
+            : static_cast<Value*>(b_.CreateMaskedLoad(
+                  whole, at, align, b_.CreateVectorReverse(mask_), Constant::getNullValue(whole)));
+    return b_.CreateVectorReverse(loaded);
   }
   if (unsigned equal = unmasked ? equal_group(lanes) : 0) {
     SmallVector<Value*> parts;

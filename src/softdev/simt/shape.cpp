@@ -213,6 +213,12 @@ Shape Shapes::compute_binary(const BinaryOperator& op) const {
     unsigned added = factor == 0 ? 63 : countr_zero(static_cast<std::uint64_t>(factor));
     return guarded(offsets(lanes, std::min(63u, a.align + added), bits, a.constant_base), a, b);
   }
+  // ~i is -1 - i.
+  if (opcode == Instruction::Xor && number && number->isMinusOne() && a.kind == Shape::offset &&
+      !a.constant_base) {
+    for (unsigned l = 0; l < layout_.width; ++l) lanes[l] = -a.lanes[l];
+    return guarded(offsets(lanes, 0, bits, false), a, b);
+  }
   if (constant) {
     bool folded = true;
     for (unsigned l = 0; l < layout_.width && folded; ++l)
@@ -331,6 +337,11 @@ bool Shapes::inherently(const Value* value, bool is_signed, unsigned depth,
     });
   }
   if (is_global_index(*instruction)) return true;
+  if (instruction->getOpcode() == Instruction::Xor) {
+    auto* ones = dyn_cast<ConstantInt>(instruction->getOperand(1));
+    return ones && ones->isMinusOne() && is_signed &&
+           never_wraps(instruction->getOperand(0), is_signed, depth + 1, needed);
+  }
   if (auto* op = dyn_cast<OverflowingBinaryOperator>(instruction)) {
     // The scalar copy stands for a lane that may be dead: `a - b` without wrap in live lanes may
     // still wrap in that one.
