@@ -2,9 +2,21 @@
 keeps."""
 
 import collections
+import ctypes
 import functools
 
 from .. import _treadle
+
+
+def _view(self, start, stop=None):
+    """The pointer ``start`` bytes further on."""
+    return self + start
+
+
+for _class in (_treadle.MemoryPointer, _treadle.PinnedMemoryPointer):
+    _class.device_ctypes_pointer = property(lambda self: ctypes.c_size_t(self.ptr))
+    _class.handle = property(lambda self: self.ptr)
+_treadle.MemoryPointer.view = _view
 
 MemoryInfo = collections.namedtuple("MemoryInfo", "free total")
 
@@ -159,9 +171,17 @@ class Context:
 
     def memallocmanaged(self, bytesize, attach_global=True):
         """Memory that host and device share."""
-        from ._host_arrays import ManagedBuffer
+        from ._host_arrays import managed_buffer
 
-        return ManagedBuffer(bytesize)
+        return managed_buffer(bytesize)
+
+    def mempin(self, owner, pointer, size, mapped=False):
+        """Page-locks host memory as long as the answer lives."""
+        lock = _treadle._LockedPages(int(pointer), int(size))
+        lock_owner = (lock, owner)
+        return _treadle.MemoryPointer(
+            _treadle._unowned_memory(int(pointer), int(size), lock_owner, -1), 0
+        )
 
     def can_access_peer(self, peer_context):
         """True when kernels here can reach the memory of another device."""

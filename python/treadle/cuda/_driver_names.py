@@ -8,7 +8,6 @@ from .. import _treadle
 from .._treadle import Event, MemoryPointer, PinnedMemoryPointer, Stream, ndarray
 from ..errors import CUDAError
 from ._contexts import Context, MemoryInfo, current_context
-from ._host_arrays import ManagedBuffer
 from ._streams import event_elapsed_time
 
 CudaAPIError = CudaDriverError = CUDAError
@@ -149,7 +148,7 @@ def host_pointer(obj):
 
 def is_device_memory(obj):
     """True for what lies on the device, or in memory that it reaches."""
-    kinds = (MemoryPointer, PinnedMemoryPointer, ManagedBuffer)
+    kinds = (MemoryPointer, PinnedMemoryPointer)
     return isinstance(obj, kinds) or bool(getattr(obj, "__cuda_memory__", False))
 
 

@@ -11,21 +11,14 @@ from ._devicearray import _shape, like, plain
 from ._structured import StructuredArray
 
 
-class ManagedBuffer:
-    """Memory that host and device share, as a buffer of bytes."""
-
-    def __init__(self, bytesize):
-        self.memory = _treadle._managed_memory(max(int(bytesize), 1))
-        self.ptr, self.bytesize = self.memory.ptr, bytesize
-
-    def __buffer__(self, flags):
-        return memoryview(self.as_ctypes())
-
-    def as_ctypes(self):
-        """The bytes for ``numpy.frombuffer``."""
-        found = (ctypes.c_char * self.bytesize).from_address(self.ptr)
-        found.owner = self
-        return found
+def managed_buffer(bytesize):
+    """Memory that host and device share, as an array of bytes of ctypes; ``ptr`` is its address."""
+    kind = type("ManagedBuffer", (ctypes.c_char * int(bytesize),), {"__cuda_memory__": True})
+    memory = _treadle._managed_memory(max(int(bytesize), 1))
+    found = kind.from_address(memory.ptr)
+    found.memory, found.ptr = memory, memory.ptr
+    found.device_ctypes_pointer = ctypes.c_size_t(memory.ptr)
+    return found
 
 
 class _HostArray(np.ndarray):
@@ -115,8 +108,8 @@ def mapped_array(
 
 def managed_array(shape, dtype=np.float64, strides=None, order="C", stream=0, attach_global=True):
     """A NumPy array in memory that host and device share, not initialised."""
-    buffer = ManagedBuffer(_bytes(shape, dtype, strides))
-    return _over(buffer.as_ctypes(), ManagedNDArray, shape, dtype, strides, order, buffer)
+    buffer = managed_buffer(_bytes(shape, dtype, strides))
+    return _over(buffer, ManagedNDArray, shape, dtype, strides, order, buffer)
 
 
 pinned_array_like, mapped_array_like = like(pinned_array), like(mapped_array)
