@@ -119,7 +119,7 @@ Array apply(Op op, std::span<const Operand> operands, const Array& out = {},
 // where there is none.
 Array reduce(Reduction op, const Array& x, const std::optional<Axes>& axes = {},
              bool keepdims = false, std::optional<DType> dtype = {}, const Array& out = {});
-// Variance over `axes` with `ddof` delta degrees of freedom, in two passes.
+// Variance over `axes` with `ddof` delta degrees of freedom, in one pass over the data.
 Array var(const Array& x, const std::optional<Axes>& axes = {}, double ddof = 0,
           bool keepdims = false, std::optional<DType> dtype = {});
 // Views of the parts of a complex array; a real array itself, and read-only zeros.

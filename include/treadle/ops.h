@@ -51,7 +51,7 @@ struct OpInfo {
 
 struct ReductionInfo {
   enum class Input : std::uint8_t { same, wide, truth, floating };
-  enum class Result : std::uint8_t { same, index, bool_ };
+  enum class Result : std::uint8_t { same, index, bool_, real };
   Reduction reduction;
   std::string_view name;  // also the key of its documentation
   std::string_view functor;

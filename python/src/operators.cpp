@@ -255,7 +255,8 @@ void bind_operators(nb::class_<Array>& cls) {
   }
   bind_matmul_operators(cls);
   for (const ReductionInfo& row : reductions())
-    if (row.name != "count_nonzero") bind_reduction(cls, row, text(row.name));
+    if (row.name != "count_nonzero" && row.reduction != Reduction::var)
+      bind_reduction(cls, row, text(row.name));
 }
 
 // What the oracle tests and the documentation read of tables/ops.def.
@@ -288,12 +289,22 @@ void bind_operations(nb::module_& m) {
       operations.append(name);
       if (name != row.name) aliases[name.c_str()] = text(row.name);
     });
-  for (const ReductionInfo& row : reductions())
+  for (const ReductionInfo& row : reductions()) {
+    if (row.reduction == Reduction::var) continue;  // has another signature: _statistics.py
     each_name(row.name, row.aliases, [&](const std::string& name) {
       bind_reduction(m, row, name);
       reduction_names.append(name);
     });
+  }
   m.def("matmul", call_matmul, nb::arg("x1"), nb::arg("x2"), nb::arg("out").none() = nb::none());
+  auto variance = [](nb::handle x, nb::handle axis, double ddof, bool keepdims) {
+    std::optional<Axes> axes = to_axes(axis);
+    Operand operand = require_operand(x);
+    return without_gil(
+        [&] { return var(std::get<Array>(as_some_array(operand)), axes, ddof, keepdims); });
+  };
+  m.def("_var", variance, nb::arg("a"), nb::arg("axis").none(), nb::arg("ddof"),
+        nb::arg("keepdims"));
   m.def("_copy_into", [](const Array& out, nb::handle value) {
     Operand operand = require_operand(value);
     without_gil([&] { copy_into(out, operand); });

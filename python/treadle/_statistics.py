@@ -62,7 +62,7 @@ def var(
     mean=None,
     correction=None,
 ):
-    """The variance along ``axis``: the mean of squared distances from the mean, in two passes.
+    """The variance along ``axis``: the mean of squared distances from the mean, in one pass over memory.
 
     The divisor is the number of elements less ``ddof`` (or ``correction``, its other name). ``mean`` may give the mean
     when it is known, with its axes kept. ``where`` chooses elements. bool and integers give float64.
@@ -71,6 +71,8 @@ def var(
     if dtype is None and a.dtype.kind in "iub":
         dtype = np.float64
     x = a if dtype is None else a.astype(dtype, copy=False)
+    if where is True and mean is None:
+        return _deliver(_treadle._var(x, axis, ddof, keepdims), out)
     narrow = x.dtype if is_half(x.dtype) else None
     if narrow is not None:
         x = x.astype(np.float32)

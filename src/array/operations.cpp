@@ -244,10 +244,10 @@ void check_not_empty(const ReductionInfo& row, std::int64_t count) {
       base::cat("zero-size array to reduction operation ", row.label, " which has no identity"));
 }
 
-}  // namespace
-
-Array reduce(Reduction reduction, const Array& x, const std::optional<Axes>& axes, bool keepdims,
-             std::optional<DType> dtype, const Array& out) {
+// `correction` is taken off the number of elements.
+Array reduce_corrected(Reduction reduction, const Array& x, const std::optional<Axes>& axes,
+                       bool keepdims, std::optional<DType> dtype, const Array& out,
+                       double correction) {
   const ReductionInfo& row = info(reduction);
   const View& v = view_of(x);
   auto types = array::resolve(reduction, v.dtype, dtype);
@@ -255,6 +255,7 @@ Array reduce(Reduction reduction, const Array& x, const std::optional<Axes>& axe
   auto node = std::make_shared<Node>();
   node->kind = Node::Kind::reduce;
   node->reduction = reduction;
+  node->correction = correction;
   node->shape = v.shape;
   node->reduced.assign(ndim, false);
   for (int axis : reduced_axes(row, axes, ndim)) node->reduced[axis] = true;
@@ -283,43 +284,16 @@ Array reduce(Reduction reduction, const Array& x, const std::optional<Axes>& axe
   return out;
 }
 
-namespace {
-
-std::int64_t reduced_count(const Array& x, const std::optional<Axes>& axes) {
-  if (!axes) return x.size();
-  std::int64_t count = 1;
-  for (int axis : array::normalize_axes(*axes, x.ndim())) count *= x.shape()[axis];
-  return count;
-}
-
-Array apply2(Op op, const Operand& a, const Operand& b) {
-  const Operand operands[] = {a, b};
-  return td::apply(op, operands);
-}
-
-Array apply1(Op op, const Array& a) {
-  const Operand operands[] = {a};
-  return td::apply(op, operands);
-}
-
 }  // namespace
 
-// NumPy's two passes: the mean first, then the mean of squared distances from it.
+Array reduce(Reduction reduction, const Array& x, const std::optional<Axes>& axes, bool keepdims,
+             std::optional<DType> dtype, const Array& out) {
+  return reduce_corrected(reduction, x, axes, keepdims, dtype, out, 0);
+}
+
 Array var(const Array& x, const std::optional<Axes>& axes, double ddof, bool keepdims,
           std::optional<DType> dtype) {
-  Array values = dtype ? x.astype(*dtype, false) : x;
-  const DType asked = values.dtype();
-  if (is_half(asked)) values = values.astype(DType::float32);
-  Array center = reduce(Reduction::mean, values, axes, true);
-  Array distance = apply2(Op::subtract, values, center);
-  Array square = info(distance.dtype()).kind == 'c'
-                     ? apply2(Op::add, apply1(Op::square, apply1(Op::real, distance)),
-                              apply1(Op::square, apply1(Op::imag, distance)))
-                     : apply1(Op::square, distance);
-  Array total = reduce(Reduction::sum, square, axes, keepdims);
-  double divisor = std::max(static_cast<double>(reduced_count(x, axes)) - ddof, 0.0);
-  Array result = apply2(Op::divide, total, Scalar(divisor));
-  return is_half(asked) ? result.astype(asked) : result;
+  return reduce_corrected(Reduction::var, x, axes, keepdims, dtype, {}, ddof);
 }
 
 }  // namespace td

@@ -36,6 +36,7 @@ struct Node : std::enable_shared_from_this<Node> {
   DType result = DType::float64;  // what the operation yields, before the cast to out.dtype
   Shape shape;                    // iteration shape: that of the inputs
   std::vector<bool> reduced;      // reduce: per axis of `shape`
+  double correction = 0;          // reduce: taken off the number of elements
   // Where the value goes: for in-place work `out.storage` is set and the view is over `shape`;
   // otherwise the storage is `fresh`, held by the arrays that show it, and `out` is its layout.
   // Reductions: `out` is over the kept axes, in order.

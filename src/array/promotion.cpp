@@ -208,7 +208,8 @@ void check_scalars(const OpInfo& row, std::span<const TypeOperand> operands, DTy
   for (std::size_t k = 0; k < operands.size(); ++k) {
     const auto* value = std::get_if<Scalar>(&operands[k]);
     if (!value || row.signature[k] != 'T') continue;
-    check_weak_fits(*value, loop);
+    // where() chooses and does not compute: NumPy lets its numbers wrap.
+    if (row.op != Op::where) check_weak_fits(*value, loop);
     const auto* i = std::get_if<std::int64_t>(value);
     if (row.flags == OpFlags::integer_power && k == 1 && is_integer(loop) && i && *i < 0)
       throw ValueError("Integers to negative integer powers are not allowed.");
@@ -320,6 +321,7 @@ ReductionTypes resolve(Reduction reduction, DType input, std::optional<DType> dt
   }
   types.result = row.result == ReductionInfo::Result::index   ? DType::int64
                  : row.result == ReductionInfo::Result::bool_ ? DType::bool_
+                 : row.result == ReductionInfo::Result::real  ? real_of(types.input)
                                                               : types.input;
   return types;
 }

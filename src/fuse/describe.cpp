@@ -32,19 +32,16 @@ Log& the_log() {
 
 PlannedKernel describe(const Program& program) {
   PlannedKernel kernel;
-  kernel.kind = program.reduces ? "reduction" : "element-wise";
+  kernel.kind = !program.reduces() ? "element-wise" : program.stages() == 1 ? "reduction" : "rows";
   kernel.shape = program.shape;
   for (const Step& step : program.steps)
     kernel.operations.emplace_back(step.copy ? "copy" : info(step.op).name);
-  if (program.reduces) kernel.operations.emplace_back(info(program.reduction).name);
+  for (const Root& root : program.roots) kernel.operations.emplace_back(info(root.reduction).name);
   for (const View& leaf : program.leaves) kernel.bytes_read += bytes_of(leaf);
   kernel.reads = static_cast<int>(program.leaves.size());
   for (const Store& store : program.stores) kernel.bytes_written += bytes_of(store.view);
-  kernel.writes = static_cast<int>(program.stores.size());
-  if (program.reduces) {
-    kernel.bytes_written += bytes_of(program.out);
-    ++kernel.writes;
-  }
+  for (const KeptStore& store : program.kept_stores) kernel.bytes_written += bytes_of(store.view);
+  kernel.writes = static_cast<int>(program.stores.size() + program.kept_stores.size());
   return kernel;
 }
 

@@ -35,9 +35,10 @@ std::string plan_key(const Program& program, const ReducePlan& plan) {
 std::string finish_key(const Program& program, const ReducePlan& plan, bool thread) {
   std::string key = "finish";
   for (std::size_t part :
-       {static_cast<std::size_t>(program.reduction), static_cast<std::size_t>(program.input),
-        static_cast<std::size_t>(plan.wide), static_cast<std::size_t>(plan.counts),
-        static_cast<std::size_t>(thread), plan.kept.dims.size(), program.leaves.size(),
+       {static_cast<std::size_t>(program.roots[0].reduction),
+        static_cast<std::size_t>(program.roots[0].input), static_cast<std::size_t>(plan.wide),
+        static_cast<std::size_t>(plan.counts), static_cast<std::size_t>(thread),
+        plan.kept.dims.size(), program.leaves.size(),
         static_cast<std::size_t>(plan.kept.access.back())})
     key.push_back(static_cast<char>(part));
   return key;
@@ -72,11 +73,12 @@ void launch_finish(driver::DeviceState& device, CUstream stream, const Program& 
 }  // namespace
 
 void launch_reduce(driver::DeviceState& device, CUstream stream, const Program& program) {
+  const View& result = program.kept_stores[0].view;
   ReducePlan plan = make_reduce_plan(device, program);
   const LoadedKernel& loaded = kernel(
       device, plan_key(program, plan), [&] { return print_reduce(program, plan); }, "td_reduce");
   std::int64_t outputs = plan.kept.count;
-  CUdeviceptr out = program.out.storage->address() + static_cast<CUdeviceptr>(program.out.offset);
+  CUdeviceptr out = result.storage->address() + static_cast<CUdeviceptr>(result.offset);
   std::optional<driver::Memory> part;
   if (plan.splits > 1)
     part.emplace(device.shared_from_this(),

@@ -1,5 +1,6 @@
 // Programs as CUDA C++: one small function per step with the body of its row in tables/ops.def, and
 // `element`, which strings them together for one index. Kernels of every shape call `element`.
+#include <algorithm>
 #include <sstream>
 
 #include "fuse/kernels_text.h"
@@ -16,6 +17,7 @@ void note_type(DType dtype, bool& half, bool& complex) {
 std::string value_name(Value value) {
   const char* prefix = value.kind == Value::Kind::leaf   ? "a"
                        : value.kind == Value::Kind::step ? "v"
+                       : value.kind == Value::Kind::root ? "r"
                                                          : "s";
   return prefix + std::to_string(value.index);
 }
@@ -50,28 +52,135 @@ void print_step(std::ostream& out, const Program& program, std::size_t k) {
   out << "  const " << cuda_name(step.stored) << " v" << k << " = " << value << ";\n";
 }
 
-// The body of `element`.
+// `element` of a program without stages.
 void print_element(std::ostream& out, const Program& program) {
   out << "TD_FN void element(";
   for (std::size_t k = 0; k < program.leaves.size(); ++k)
     out << cuda_name(program.leaves[k].dtype) << " a" << k << ", ";
   for (std::size_t k = 0; k < program.scalars.size(); ++k)
     out << cuda_name(program.scalars[k].dtype) << " s" << k << ", ";
-  if (program.reduces) {
-    out << cuda_name(program.input) << "& y";
-  } else {
-    for (std::size_t k = 0; k < program.stores.size(); ++k)
-      out << (k ? ", " : "") << cuda_name(program.stores[k].view.dtype) << "& y" << k;
-  }
+  for (std::size_t k = 0; k < program.stores.size(); ++k)
+    out << (k ? ", " : "") << cuda_name(program.stores[k].view.dtype) << "& y" << k;
+  if (program.reduces()) out << cuda_name(program.roots[0].input) << "& y";
   out << ") {\n";
   for (std::size_t k = 0; k < program.steps.size(); ++k) print_step(out, program, k);
-  if (program.reduces)
-    out << "  y = td_cast<" << cuda_name(program.input) << ">(" << value_name(program.root)
-        << ");\n";
-  else
-    for (std::size_t k = 0; k < program.stores.size(); ++k)
-      out << "  y" << k << " = v" << int(program.stores[k].step) << ";\n";
+  for (std::size_t k = 0; k < program.stores.size(); ++k)
+    out << "  y" << k << " = v" << int(program.stores[k].step) << ";\n";
+  if (program.reduces())
+    out << "  y = td_cast<" << cuda_name(program.roots[0].input) << ">("
+        << value_name(program.roots[0].value) << ");\n";
   out << "}\n\n";
+}
+
+// ---- stages ----
+
+// Parameters that both functions of a stage have: leaves, scalars, and what earlier stages gave (up
+// to the roots of `roots_before`, exclusive).
+void print_stage_parameters(std::ostream& out, const Program& program,
+                            const std::vector<bool>& leaves, int stage, int roots_before) {
+  for (std::size_t k = 0; k < program.leaves.size(); ++k)
+    if (leaves[k]) out << cuda_name(program.leaves[k].dtype) << " a" << k << ", ";
+  for (std::size_t k = 0; k < program.scalars.size(); ++k)
+    out << cuda_name(program.scalars[k].dtype) << " s" << k << ", ";
+  for (std::size_t k = 0; k < program.roots.size(); ++k)
+    if (program.roots[k].stage < roots_before)
+      out << cuda_name(program.roots[k].output) << " r" << k << ", ";
+  for (std::size_t k = 0; k < program.steps.size(); ++k)
+    if (program.steps[k].kept && program.steps[k].stage < stage)
+      out << cuda_name(program.steps[k].stored) << " v" << k << ", ";
+}
+
+void print_stage_element(std::ostream& out, const Program& program, int stage,
+                         const StageUse& use) {
+  if (!use.roots.empty()) {
+    out << "struct In" << stage << " {\n";
+    for (std::size_t k : use.roots)
+      out << "  " << cuda_name(program.roots[k].input) << " y" << k << ";\n";
+    out << "};\n";
+  }
+  out << "TD_FN void element" << stage << "(";
+  print_stage_parameters(out, program, use.leaves, stage, stage);
+  for (std::size_t k : use.stores)
+    out << cuda_name(program.stores[k].view.dtype) << "& z" << k << ", ";
+  if (use.roots.empty())
+    out << "int) {\n";
+  else
+    out << "In" << stage << "& y) {\n";
+  for (std::size_t k = 0; k < program.steps.size(); ++k)
+    if (use.steps[k]) print_step(out, program, k);
+  for (std::size_t k : use.stores)
+    out << "  z" << k << " = v" << int(program.stores[k].step) << ";\n";
+  for (std::size_t k : use.roots) {
+    const Root& root = program.roots[k];
+    out << "  y.y" << k << " = td_cast<" << cuda_name(root.input) << ">(" << value_name(root.value)
+        << ");\n";
+  }
+  out << "}\n\n";
+}
+
+// The roots of a stage as one functor: an accumulator holds one of each.
+void print_functor(std::ostream& out, const Program& program, int stage, const StageUse& use) {
+  for (std::size_t k : use.roots)
+    out << "typedef " << info(program.roots[k].reduction).functor << "<"
+        << cuda_name(program.roots[k].input)
+        << (info(program.roots[k].reduction).takes_one_axis() ? ", long long" : "") << "> G" << k
+        << ";\n";
+  out << "struct F" << stage << " {\n  struct A {\n";
+  for (std::size_t k : use.roots) out << "    G" << k << "::A a" << k << ";\n";
+  out << "  };\n  TD_FN A none() {\n    A a;\n";
+  for (std::size_t k : use.roots) out << "    a.a" << k << " = G" << k << "::none();\n";
+  out << "    return a;\n  }\n  TD_FN A add(A a, In" << stage << " y, long long i) {\n";
+  for (std::size_t k : use.roots)
+    out << "    a.a" << k << " = td_take<G" << k << ">(a.a" << k << ", y.y" << k << ", i);\n";
+  out << "    return a;\n  }\n  TD_FN A combine(A a, A b) {\n";
+  for (std::size_t k : use.roots)
+    out << "    a.a" << k << " = G" << k << "::combine(a.a" << k << ", b.a" << k << ");\n";
+  out << "    return a;\n  }\n};\ntypedef F" << stage << "::A A" << stage << ";\n\n";
+}
+
+void print_results(std::ostream& out, const Program& program, int stage, const StageUse& use) {
+  if (use.kept.empty()) return;
+  out << "TD_FN void results" << stage << "(";
+  print_stage_parameters(out, program, use.kept_leaves, stage, stage + 1);
+  for (std::size_t k : use.kept) out << cuda_name(program.steps[k].stored) << "& w" << k << ", ";
+  out << "int) {\n";
+  for (std::size_t k : use.kept) print_step(out, program, k);
+  for (std::size_t k : use.kept) out << "  w" << k << " = v" << k << ";\n";
+  out << "}\n\n";
+}
+
+void print_stages(std::ostream& out, const Program& program, bool elements) {
+  for (int stage = 0; stage < program.stages(); ++stage) {
+    StageUse use = stage_use(program, stage);
+    if (elements) {
+      print_stage_element(out, program, stage, use);
+    } else if (!use.roots.empty()) {
+      out << "struct In" << stage << " {\n";
+      for (std::size_t k : use.roots)
+        out << "  " << cuda_name(program.roots[k].input) << " y" << k << ";\n";
+      out << "};\n";
+    }
+    if (!use.roots.empty()) print_functor(out, program, stage, use);
+    print_results(out, program, stage, use);
+  }
+}
+
+std::string print_heads(const Program& program, bool wide_index) {
+  bool half = false, complex = false;
+  for (const View& leaf : program.leaves) note_type(leaf.dtype, half, complex);
+  for (const ScalarOperand& scalar : program.scalars) note_type(scalar.dtype, half, complex);
+  for (const Step& step : program.steps) {
+    for (int a = 0; a < step.arity; ++a) note_type(step.loops[a], half, complex);
+    note_type(step.result, half, complex);
+    note_type(step.stored, half, complex);
+  }
+  for (const Root& root : program.roots) note_type(root.input, half, complex);
+  std::ostringstream out;
+  out << device_headers(half, complex, program.reduces(), false);
+  out << "\ntypedef " << (wide_index ? "long long" : "int") << " td_index;\n\n";
+  for (std::size_t k = 0; k < program.steps.size(); ++k)
+    print_step_function(out, k, program.steps[k]);
+  return out.str();
 }
 
 }  // namespace
@@ -84,6 +193,8 @@ DType dtype_of(const Program& program, Value value) {
       return program.leaves[value.index].dtype;
     case Value::Kind::step:
       return program.steps[value.index].stored;
+    case Value::Kind::root:
+      return program.roots[value.index].output;
     default:
       return program.scalars[value.index].dtype;
   }
@@ -101,22 +212,66 @@ std::string device_headers(bool half, bool complex, bool reduce, bool philox) {
   return text;
 }
 
-std::string print_prelude(const Program& program, bool wide_index) {
-  bool half = false, complex = false;
-  for (const View& leaf : program.leaves) note_type(leaf.dtype, half, complex);
-  for (const ScalarOperand& scalar : program.scalars) note_type(scalar.dtype, half, complex);
-  for (const Step& step : program.steps) {
-    for (int a = 0; a < step.arity; ++a) note_type(step.loops[a], half, complex);
-    note_type(step.result, half, complex);
-    note_type(step.stored, half, complex);
+int Program::stages() const {
+  int last = 0;
+  for (const Root& root : roots) last = std::max<int>(last, root.stage);
+  for (const Store& store : stores) last = std::max<int>(last, steps[store.step].stage);
+  return last + 1;
+}
+
+bool Program::plain_reduction() const {
+  if (roots.size() != 1 || roots[0].reduction == Reduction::var || !stores.empty()) return false;
+  return kept_stores.size() == 1 && kept_stores[0].value.kind == Value::Kind::root &&
+         std::none_of(steps.begin(), steps.end(), [](const Step& step) { return step.kept; });
+}
+
+StageUse stage_use(const Program& program, int stage) {
+  StageUse use;
+  use.leaves.assign(program.leaves.size(), false);
+  use.kept_leaves = use.leaves;
+  use.steps.assign(program.steps.size(), false);
+  auto want = [&](Value value) {
+    if (value.kind == Value::Kind::leaf) use.leaves[value.index] = true;
+    if (value.kind == Value::Kind::step && !program.steps[value.index].kept)
+      use.steps[value.index] = true;
+  };
+  for (std::size_t k = 0; k < program.roots.size(); ++k)
+    if (program.roots[k].stage == stage) {
+      use.roots.push_back(k);
+      want(program.roots[k].value);
+    }
+  for (std::size_t k = 0; k < program.stores.size(); ++k)
+    if (program.steps[program.stores[k].step].stage == stage) {
+      use.stores.push_back(k);
+      use.steps[program.stores[k].step] = true;
+    }
+  for (std::size_t k = program.steps.size(); k-- > 0;) {
+    const Step& step = program.steps[k];
+    if (step.kept && step.stage == stage) {
+      for (int a = 0; a < step.arity; ++a)
+        if (step.args[a].kind == Value::Kind::leaf) use.kept_leaves[step.args[a].index] = true;
+      use.kept.insert(use.kept.begin(), k);
+    } else if (use.steps[k]) {
+      for (int a = 0; a < step.arity; ++a) want(step.args[a]);
+    }
   }
-  if (program.reduces) note_type(program.input, half, complex);
+  return use;
+}
+
+std::string print_prelude(const Program& program, bool wide_index) {
   std::ostringstream out;
-  out << device_headers(half, complex, program.reduces, false);
-  out << "\ntypedef " << (wide_index ? "long long" : "int") << " td_index;\n\n";
-  for (std::size_t k = 0; k < program.steps.size(); ++k)
-    print_step_function(out, k, program.steps[k]);
-  print_element(out, program);
+  out << print_heads(program, wide_index);
+  if (program.reduces() && !program.plain_reduction())
+    print_stages(out, program, true);
+  else
+    print_element(out, program);
+  return out.str();
+}
+
+std::string print_finish_prelude(const Program& program, bool wide_index) {
+  std::ostringstream out;
+  out << print_heads(program, wide_index);
+  print_stages(out, program, false);
   return out.str();
 }
 
@@ -177,7 +332,8 @@ void append_key(const Program& program, std::string& key) {
   for (const ScalarOperand& scalar : program.scalars) put(scalar.dtype);
   put(program.steps.size());
   for (const Step& step : program.steps) {
-    put(step.copy);
+    put(step.copy + 2 * step.kept);
+    put(step.stage);
     put(static_cast<int>(step.op) & 0xff);
     put(static_cast<int>(step.op) >> 8);
     for (int a = 0; a < step.arity; ++a) {
@@ -192,12 +348,16 @@ void append_key(const Program& program, std::string& key) {
     put(store.step);
     put(store.view.dtype);
   }
-  put(program.reduces);
-  if (!program.reduces) return;
-  put(static_cast<int>(program.reduction));
-  put_value(program.root);
-  put(program.input);
-  put(program.output);
+  put(program.roots.size());
+  for (const Root& root : program.roots) {
+    put(static_cast<int>(root.reduction));
+    put_value(root.value);
+    put(root.input);
+    put(root.output);
+    put(root.stage);
+  }
+  put(program.kept_stores.size());
+  for (const KeptStore& store : program.kept_stores) put_value(store.value);
 }
 
 }  // namespace td::fuse

@@ -24,7 +24,7 @@ class ReducePrinter {
 
   // The second kernel is a text of its own, since most reductions do without it.
   std::string finish_text(bool thread) {
-    bool half = is_half(program_.input), complex = info(program_.input).kind == 'c';
+    bool half = is_half(root().input), complex = info(root().input).kind == 'c';
     out_ << device_headers(half, complex, true, false) << "\ntypedef "
          << (plan_.wide ? "long long" : "int") << " td_index;\n";
     types();
@@ -36,13 +36,14 @@ class ReducePrinter {
   }
 
  private:
+  const Root& root() const { return program_.roots[0]; }
   std::size_t leaves() const { return program_.leaves.size(); }
   std::string type(std::size_t k) const { return std::string(cuda_name(program_.leaves[k].dtype)); }
-  std::string out_type() const { return std::string(cuda_name(program_.output)); }
-  std::string input() const { return std::string(cuda_name(program_.input)); }
+  std::string out_type() const { return std::string(cuda_name(root().output)); }
+  std::string input() const { return std::string(cuda_name(root().input)); }
 
   void types() {
-    std::string_view functor = plan_.counts ? "td_count" : info(program_.reduction).functor;
+    std::string_view functor = plan_.counts ? "td_count" : info(root().reduction).functor;
     out_ << "typedef " << functor << "<" << (plan_.counts ? "bool" : input())
          << (plan_.indexed ? ", td_index" : "") << "> F;\ntypedef F::A A;\n\n";
   }

@@ -9,40 +9,18 @@ namespace {
 constexpr std::int64_t kShortRow = 32;   // shorter rows are left to one thread each
 constexpr std::int64_t kLongRow = 1024;  // longer rows get a whole block
 
-std::size_t leader(const Program& program) {
+std::size_t leader(const std::vector<const View*>& views) {
   std::size_t best = 0;
   int most = -1;
-  for (std::size_t k = 0; k < program.leaves.size(); ++k) {
+  for (std::size_t k = 0; k < views.size(); ++k) {
     int steps = 0;
-    for (std::int64_t s : program.leaves[k].strides) steps += s != 0;
+    for (std::int64_t s : views[k]->strides) steps += s != 0;
     if (steps > most) {
       most = steps;
       best = k;
     }
   }
   return best;
-}
-
-// True when the axis with the smallest stride is kept.
-bool fast_axis_is_kept(const Program& program) {
-  if (program.leaves.empty()) return false;
-  const Strides& s = program.leaves[leader(program)].strides;
-  int fast = -1;
-  for (std::size_t k = 0; k < s.size(); ++k)
-    if (s[k] != 0 && program.shape[k] > 1 && (fast < 0 || std::llabs(s[k]) <= std::llabs(s[fast])))
-      fast = static_cast<int>(k);
-  return fast >= 0 && !program.reduced[fast];
-}
-
-// The result's view with zero strides on the reduced axes, so that it walks beside the leaves.
-View result_over_shape(const Program& program) {
-  View view = program.out;
-  view.shape = program.shape;
-  view.strides.assign(program.shape.size(), 0);
-  std::size_t next = 0;
-  for (std::size_t k = 0; k < program.shape.size(); ++k)
-    if (!program.reduced[k]) view.strides[k] = program.out.strides[next++];
-  return view;
 }
 
 int row_width(const Program& program, const ReducePlan& plan) {
@@ -91,6 +69,20 @@ void choose_splits(driver::DeviceState& device, bool few, ReducePlan& plan) {
 
 }  // namespace
 
+bool thread_per_result(const Shape& shape, const std::vector<bool>& reduced,
+                       const std::vector<const View*>& leaves) {
+  std::int64_t results = 1, length = 1;
+  for (std::size_t k = 0; k < shape.size(); ++k) (reduced[k] ? length : results) *= shape[k];
+  if (length < kShortRow && results > 1) return true;
+  if (leaves.empty() || results < kShortRow) return false;
+  const Strides& s = leaves[leader(leaves)]->strides;
+  int fast = -1;
+  for (std::size_t k = 0; k < s.size(); ++k)
+    if (s[k] != 0 && shape[k] > 1 && (fast < 0 || std::llabs(s[k]) <= std::llabs(s[fast])))
+      fast = static_cast<int>(k);
+  return fast >= 0 && !reduced[fast];
+}
+
 ReducePlan make_reduce_plan(driver::DeviceState& device, const Program& program) {
   ReducePlan plan;
   std::vector<const View*> operands;
@@ -101,18 +93,18 @@ ReducePlan make_reduce_plan(driver::DeviceState& device, const Program& program)
   }
   for (std::size_t k = 0; k < program.shape.size(); ++k)
     (program.reduced[k] ? reduced : kept).push_back(static_cast<int>(k));
-  std::size_t lead = leader(program);
-  View result = result_over_shape(program);
-  bool places = info(program.reduction).takes_one_axis();  // an index counts in C order
+  std::size_t lead = leader(operands);
+  const Root& root = program.roots[0];
+  bool column = thread_per_result(program.shape, program.reduced, operands);
+  bool places = info(root.reduction).takes_one_axis();  // an index counts in C order
   plan.reduced = make_walk(program.shape, reduced, operands, lead, places || operands.empty());
-  operands.push_back(&result);
+  operands.push_back(&program.kept_stores[0].view);
   plan.kept = make_walk(program.shape, kept, operands, lead, false);
   plan.wide = plan.kept.wide || plan.reduced.wide;
   plan.indexed = places;
-  plan.counts = program.reduction == Reduction::sum && program.input == DType::int64 &&
-                dtype_of(program, program.root) == DType::bool_;
-  plan.column = (fast_axis_is_kept(program) && plan.kept.count >= kShortRow) ||
-                (plan.reduced.count < kShortRow && plan.kept.count > 1);
+  plan.counts = root.reduction == Reduction::sum && root.input == DType::int64 &&
+                dtype_of(program, root.value) == DType::bool_;
+  plan.column = column;
   bool few = holds_few_threads(device);
   plan.runs = few;
   choose_unit(plan, few, plan.lanes, plan.columns);

@@ -173,3 +173,105 @@ template <class T, class I>
 struct td_argmax : td_arg<T, I, true> {};
 template <class T, class I>
 struct td_argmin : td_arg<T, I, false> {};
+
+// ---- variance ----
+//
+// Shifted moments: k is one of the elements at first, then a mean; s and q are the sums of x - k
+// and of its square. Distances from an element of the data are no larger than the spread of the
+// data, so a large mean cancels nothing; that is as good as a pass for the mean and a second for
+// the distances. float32 is summed in double.
+struct td_moments {
+  double k, s, q;
+};
+TD_FN td_moments td_moments_add(td_moments a, double x, bool first) {
+  a.k = first ? x : a.k;
+  const double d = x - a.k;
+  a.s += d;
+  a.q += d * d;
+  return a;
+}
+// The sum of squared distances from the mean. Infinite where squares overflow, NaN for infinities.
+TD_FN double td_moments_spread(td_moments a, double n) {
+  const double q = a.q - a.s * (a.s / n);
+  if (q < 0) return 0;
+  return q != q && a.q == a.q && a.s - a.s == 0 ? a.q : q;
+}
+// Of na and nb elements, neither 0.
+TD_FN td_moments td_moments_combine(td_moments a, double na, td_moments b, double nb) {
+  const double ma = a.s / na, mb = b.s / nb, n = na + nb;
+  const double apart = (b.k - a.k) + (mb - ma);
+  td_moments c;
+  const double step = ma + apart * (nb / n);  // from a.k to the mean of all
+  c.k = a.k + step;
+  c.s = n * (step - (c.k - a.k));
+  c.q = td_moments_spread(a, na) + td_moments_spread(b, nb) + apart * apart * (na * (nb / n)) +
+        c.s * (c.s / n);
+  return c;
+}
+template <class T>
+struct td_var {
+  struct A {
+    td_moments m;
+    long long n;
+  };
+  TD_FN A none() { return A{{0, 0, 0}, 0}; }
+  TD_FN A add(A a, T x, long long) {
+    a.m = td_moments_add(a.m, (double)x, a.n == 0);
+    ++a.n;
+    return a;
+  }
+  TD_FN A combine(A a, A b) {
+    if (b.n == 0) return a;
+    if (a.n == 0) return b;
+    return A{td_moments_combine(a.m, (double)a.n, b.m, (double)b.n), a.n + b.n};
+  }
+  TD_FN T finish(A a, double divisor) {
+    return td_cast<T>((a.n == 0 ? 0.0 : td_moments_spread(a.m, (double)a.n)) / divisor);
+  }
+};
+#ifdef TD_COMPLEX
+template <class P>
+struct td_var<td_complex<P>> {
+  typedef td_complex<P> T;
+  struct A {
+    td_moments re, im;
+    long long n;
+  };
+  TD_FN A none() { return A{{0, 0, 0}, {0, 0, 0}, 0}; }
+  TD_FN A add(A a, T x, long long) {
+    a.re = td_moments_add(a.re, (double)x.re, a.n == 0);
+    a.im = td_moments_add(a.im, (double)x.im, a.n == 0);
+    ++a.n;
+    return a;
+  }
+  TD_FN A combine(A a, A b) {
+    if (b.n == 0) return a;
+    if (a.n == 0) return b;
+    const double na = (double)a.n, nb = (double)b.n;
+    return A{td_moments_combine(a.re, na, b.re, nb), td_moments_combine(a.im, na, b.im, nb),
+             a.n + b.n};
+  }
+  TD_FN P finish(A a, double divisor) {
+    const double n = (double)a.n;
+    const double q = a.n == 0 ? 0.0 : td_moments_spread(a.re, n) + td_moments_spread(a.im, n);
+    return (P)(q / divisor);
+  }
+};
+#endif
+
+// An accumulator takes one element more.
+template <class T>
+struct td_is_var {
+  enum { value = 0 };
+};
+template <class T>
+struct td_is_var<td_var<T>> {
+  enum { value = 1 };
+};
+template <class F, class A, class T>
+TD_FN A td_take(A a, T x, long long i) {
+  if constexpr (td_is_var<F>::value)
+    return F::add(a, x, i);
+  else
+    return F::combine(a, F::lift(x, i));
+}

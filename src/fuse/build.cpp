@@ -1,0 +1,217 @@
+// From groups of nodes to programs, and on to the launches.
+#include <algorithm>
+
+#include "fuse/plan.h"
+
+namespace td::fuse {
+namespace {
+
+PlannedKernel described(const Program& program, const std::string& cut) {
+  PlannedKernel kernel = describe(program);
+  kernel.cut = cut;
+  return kernel;
+}
+
+bool writes_nothing(const Program& program) {
+  return program.stores.empty() && program.kept_stores.empty();
+}
+
+}  // namespace
+
+void Planner::run(CUstream stream) {
+  plan();
+  const bool log = logging();
+  for (Group& group : groups_) {
+    Program program = build(group, true);
+    if (!writes_nothing(program)) {
+      if (log) log_kernel(described(program, group.cut));
+      if (program.plain_reduction())
+        launch_reduce(device_, stream, program);
+      else if (program.reduces())
+        launch_staged(device_, stream, std::move(program));
+      else
+        launch_map(device_, stream, program);
+    }
+    for (int i : group.nodes) nodes_[i]->launched = true;
+  }
+}
+
+std::vector<PlannedKernel> Planner::explain(const std::vector<const Storage*>& wanted) {
+  plan();
+  std::vector<bool> groups = wanted_groups(wanted);
+  std::vector<PlannedKernel> kernels;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    Program program = build(groups_[g], false);
+    if (writes_nothing(program)) continue;
+    kernels.push_back(described(program, groups_[g].cut));
+    kernels.back().wanted = groups[g];
+  }
+  return kernels;
+}
+
+// The groups that the values of these storages come from.
+std::vector<bool> Planner::wanted_groups(const std::vector<const Storage*>& wanted) {
+  std::vector<bool> nodes(nodes_.size()), groups(groups_.size());
+  for (int i = static_cast<int>(nodes_.size()); i-- > 0;) {
+    const Storage* mine = facts_[i].storage.get();
+    if (facts_[i].group < 0) continue;
+    nodes[i] = nodes[i] || (mine && std::find(wanted.begin(), wanted.end(), mine) != wanted.end());
+    if (!nodes[i]) continue;
+    groups[facts_[i].group] = true;
+    for_each_input_node(i, [&](int p) { nodes[p] = true; });
+    for (int k = 0; k < nodes_[i]->arity; ++k)
+      for (int p = 0; p < i; ++p)
+        if (nodes_[i]->inputs[k].kind == Input::Kind::leaf &&
+            facts_[p].storage == nodes_[i]->inputs[k].view.storage)
+          nodes[p] = true;
+  }
+  return groups;
+}
+
+// Values that a later group reads are kept in memory even if nobody outside sees them.
+void Planner::keep_what_crosses_groups() {
+  auto keep = [&](int p) {
+    facts_[p].stored = true;
+    if (facts_[p].storage) return;
+    std::size_t bytes = static_cast<std::size_t>(array::size_of(nodes_[p]->out.shape)) *
+                        itemsize(nodes_[p]->out.dtype);
+    facts_[p].storage = std::make_shared<Storage>(device_.shared_from_this(), bytes, nullptr);
+  };
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    int g = facts_[i].group;
+    if (g < 0) continue;
+    if (facts_[i].alive) facts_[i].stored = true;
+    for (int k = 0; k < nodes_[i]->arity; ++k) {
+      const Input& input = nodes_[i]->inputs[k];
+      if (input.kind == Input::Kind::node) {
+        int p = index_of(input.node.get());
+        if (facts_[p].group != g) keep(p);
+      } else if (input.kind == Input::Kind::leaf) {
+        int p = maker_of(input.view.storage.get());
+        if (p >= 0 && kept_source(input, g) < 0) keep(p);
+      }
+    }
+    // What an in-place write leaves alone, somebody has made.
+    if (nodes_[i]->in_place())
+      if (int p = maker_of(nodes_[i]->out.storage.get()); p >= 0) keep(p);
+  }
+}
+
+Value Planner::leaf(Program& program, View view) {
+  for (std::size_t k = 0; k < program.leaves.size(); ++k)
+    if (program.leaves[k].same_elements(view))
+      return {Value::Kind::leaf, static_cast<std::uint8_t>(k)};
+  program.leaves.push_back(std::move(view));
+  return {Value::Kind::leaf, static_cast<std::uint8_t>(program.leaves.size() - 1)};
+}
+
+// Input `k` of node `i`. `take`: the view may be taken out of it.
+Value Planner::operand(Program& program, int i, int k, bool take) {
+  Input& input = nodes_[i]->inputs[k];
+  int g = facts_[i].group;
+  if (input.kind == Input::Kind::scalar) {
+    program.scalars.push_back({input.scalar, input.loop});
+    return {Value::Kind::scalar, static_cast<std::uint8_t>(program.scalars.size() - 1)};
+  }
+  int p = input.kind == Input::Kind::node ? index_of(input.node.get()) : kept_source(input, g);
+  if (p >= 0 && facts_[p].group == g) {
+    bool root = nodes_[p]->kind == Node::Kind::reduce;
+    return {root ? Value::Kind::root : Value::Kind::step,
+            static_cast<std::uint8_t>(facts_[p].index)};
+  }
+  View view = input.kind == Input::Kind::node ? kept_view(p)
+              : take                          ? std::move(input.view)
+                                              : input.view;
+  const Group& group = groups_[g];
+  if (group.reduces && view.shape != group.shape) {
+    view.strides = *strides_over(group.shape, group.reduced, view);
+    view.shape = group.shape;
+  }
+  return leaf(program, std::move(view));
+}
+
+View Planner::kept_view(int p) const {
+  View view = nodes_[p]->out;
+  view.storage = facts_[p].storage;
+  return view;
+}
+
+void Planner::add_store(Program& program, int i) {
+  if (!facts_[i].stored) return;
+  View view = kept_view(i);
+  auto index = static_cast<std::uint8_t>(facts_[i].index);
+  const Group& group = groups_[facts_[i].group];
+  if (facts_[i].kept) {
+    view.strides = *strides_over(group.shape, group.reduced, view);
+    view.shape = group.shape;
+    bool root = nodes_[i]->kind == Node::Kind::reduce;
+    program.kept_stores.push_back(
+        {{root ? Value::Kind::root : Value::Kind::step, index}, std::move(view)});
+    return;
+  }
+  for (Store& store : program.stores)
+    if (store.view.same_elements(view)) {
+      store.step = index;
+      return;
+    }
+  program.stores.push_back({index, std::move(view)});
+}
+
+void Planner::add_root(Program& program, int i, bool take) {
+  const Node& node = *nodes_[i];
+  Root root;
+  root.reduction = node.reduction;
+  root.value = operand(program, i, 0, take);
+  root.input = node.inputs[0].loop;
+  root.output = node.result;
+  root.stage = static_cast<std::uint8_t>(facts_[i].stage);
+  root.correction = node.correction;
+  facts_[i].index = static_cast<int>(program.roots.size());
+  program.roots.push_back(root);
+}
+
+// `take`: the group is launched now, so its nodes' views may move into the program.
+Program Planner::build(Group& group, bool take) {
+  std::sort(group.nodes.begin(), group.nodes.end());
+  Program program;
+  program.shape = group.shape;
+  program.reduced = group.reduced;
+  program.leaves.reserve(4);
+  for (int i : group.nodes) {
+    Node& node = *nodes_[i];
+    if (node.kind == Node::Kind::reduce) {
+      add_root(program, i, take);
+    } else {
+      Step step;
+      step.copy = node.kind == Node::Kind::copy;
+      step.kept = facts_[i].kept;
+      step.op = node.op;
+      step.arity = static_cast<std::uint8_t>(node.arity);
+      step.stage = static_cast<std::uint8_t>(facts_[i].stage);
+      for (int k = 0; k < node.arity; ++k) {
+        step.args[k] = operand(program, i, k, take);
+        step.loops[k] = node.inputs[k].loop;
+      }
+      step.result = node.result;
+      step.stored = node.out.dtype;
+      facts_[i].index = static_cast<int>(program.steps.size());
+      program.steps.push_back(step);
+    }
+    add_store(program, i);
+  }
+  return program;
+}
+
+void launch_nodes(driver::DeviceState& device, CUstream stream,
+                  std::vector<std::shared_ptr<Node>>& nodes) {
+  device.make_current();
+  Planner(device, nodes).run(stream);
+}
+
+std::vector<PlannedKernel> explain_nodes(driver::DeviceState& device,
+                                         std::vector<std::shared_ptr<Node>> nodes,
+                                         const std::vector<const Storage*>& wanted) {
+  return Planner(device, nodes).explain(wanted);
+}
+
+}  // namespace td::fuse
