@@ -256,3 +256,19 @@ def test_views_that_are_broadcast_are_not_written(name):
     with pytest.raises(ValueError, match=r"read-only|not writeable"):
         WRITES[name](b)
     same(a, np.ones(1, "f4"))
+
+
+# ---- out= of a scan takes any dtype ----
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"), [("?", "?"), ("d", "i4"), ("q", "i1"), ("i4", "d"), ("f", "d")]
+)
+@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
+def test_out_of_a_scan_has_any_dtype(name, given, wanted):
+    host = np.array([[1.75, 100, 100], [1, 0, 2]]).astype(given)
+    for axis in (0, 1):
+        out, want = td.zeros((2, 3), wanted), np.zeros((2, 3), wanted)
+        getattr(np, name)(host, axis, out=want)
+        assert getattr(td, name)(td.asarray(host), axis, out=out) is out
+        same(out, want)
