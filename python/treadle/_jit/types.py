@@ -82,6 +82,12 @@ class Scalar(Type):
         """The type of the parts of a complex number."""
         return float32 if self.bitwidth == 64 else float64
 
+    def __call__(self, *args):
+        """A signature of types; a number as this type."""
+        if len(args) == 1 and isinstance(args[0], (bool, int, float, complex, np.generic)):
+            return self.dtype.type(args[0])
+        return super().__call__(*args)
+
     @property
     def rank(self):
         return "biufc".index(self.dtype.kind)
@@ -171,7 +177,7 @@ class Record(Type):
     is_record = True
 
     def __init__(self, dtype):
-        self.dtype = np.dtype(dtype)
+        self.dtype = np.dtype((np.void, np.dtype(dtype)))  # the same for a recarray
         super().__init__(f"Record({self.dtype!r})")
         self.cpp = f"tdpy::record<{self.dtype.itemsize}>"
 
