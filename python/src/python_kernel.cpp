@@ -18,27 +18,33 @@
 namespace td::python {
 namespace {
 
-// An argument that Python has taken apart: its bytes, and what stands for its type in a key.
+// An argument that Python has taken apart: its bytes, what stands for its type in a key, and the
+// number of its parameters, of 8 bytes each if several.
 struct PackedValue {
   std::string key, bytes;
+  std::size_t words;
 };
 
-// The key of a list of arguments and the values of their parameters: an array is one structure
-// (address, shape, strides), a number itself, a tuple its items, None nothing.
+// The key of a list of arguments and the values of their parameters: an array is its address, shape
+// and strides, each word a parameter; a number is itself, a tuple its items, None nothing.
 class Packer {
  public:
   std::string key;
   std::vector<unsigned char> bytes;  // every value at a multiple of 16
   std::vector<std::size_t> at;       // where each parameter's value begins
   std::vector<std::uint8_t> dtypes;  // of numbers; kOther else
+  std::size_t parameters = 0;        // more than `at` holds: see words
+  std::vector<std::uint16_t> words;  // parameters of 8 bytes from there on
   static constexpr std::uint8_t kOther = 255;
 
   void clear() {
     key.clear();
     used_ = 0;
     flushed_ = false;
+    parameters = 0;
     at.clear();
     dtypes.clear();
+    words.clear();
   }
 
   // False: not an argument that this knows.
@@ -71,7 +77,7 @@ class Packer {
       const auto& value = *nb::inst_ptr<PackedValue>(object);
       key += value.key;
       key.push_back('\0');
-      put(value.bytes.data(), value.bytes.size(), kOther);
+      put(value.bytes.data(), value.bytes.size(), kOther, value.words);
     } else {
       return false;
     }
@@ -80,15 +86,17 @@ class Packer {
 
  private:
   // Memory for the next parameter's value.
-  unsigned char* room(std::size_t size, std::uint8_t dtype) {
+  unsigned char* room(std::size_t size, std::uint8_t dtype, std::size_t count = 1) {
     at.push_back(used_);
     dtypes.push_back(dtype);
+    words.push_back(static_cast<std::uint16_t>(count));
+    parameters += count;
     used_ += (size + 15) / 16 * 16;
     if (used_ > bytes.size()) bytes.resize(2 * used_);
     return bytes.data() + at.back();
   }
-  void put(const void* data, std::size_t size, std::uint8_t dtype) {
-    std::memcpy(room(size, dtype), data, size);
+  void put(const void* data, std::size_t size, std::uint8_t dtype, std::size_t count = 1) {
+    std::memcpy(room(size, dtype, count), data, size);
   }
   void put(const void* data, std::size_t size, DType dtype) {
     put(data, size, static_cast<std::uint8_t>(dtype));
@@ -107,7 +115,7 @@ class Packer {
                          : facts.f_contiguous ? 'F'
                                               : 'A'};
     key.append(type, sizeof type);
-    unsigned char* to = room(8 + 16 * axes, kOther);
+    unsigned char* to = room(8 + 16 * axes, kOther, 1 + 2 * axes);
     std::memcpy(to, &facts.address, 8);
     if (ndim) {
       std::memcpy(to + 8, facts.shape.data(), 8 * ndim);
@@ -249,13 +257,16 @@ bool launch(const PythonLaunch& how, PyObject* args) {
   constexpr std::size_t kMost = 256;
   void* addresses[kMost];
   std::vector<void*> many;
-  std::size_t count = packed.at.size();
+  std::size_t count = packed.parameters;
   std::span<void*> parameters(addresses, count);
   if (count > kMost) {
     many.resize(count);
     parameters = many;
   }
-  for (std::size_t i = 0; i < count; ++i) parameters[i] = packed.bytes.data() + packed.at[i];
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < packed.at.size(); ++i)
+    for (std::size_t word = 0; word < packed.words[i]; ++word)
+      parameters[next++] = packed.bytes.data() + packed.at[i] + 8 * word;
   LaunchConfig config = how.config;
   config.where = call_site();
   config.cooperative = variant->cooperative;
@@ -355,10 +366,12 @@ void bind_python_kernel(nb::module_& m) {
   m.def("_python_prelude", [] { return std::string(python_prelude()); });
   m.def("_python_part", [](const std::string& name) { return python_part(name); });
   nb::class_<PackedValue>(m, "_PackedValue")
-      .def("__init__",
-           [](PackedValue* self, const std::string& key, nb::bytes bytes) {
-             new (self) PackedValue{"V" + key, std::string(bytes.c_str(), bytes.size())};
-           })
+      .def(
+          "__init__",
+          [](PackedValue* self, const std::string& key, nb::bytes bytes, std::size_t words) {
+            new (self) PackedValue{"V" + key, std::string(bytes.c_str(), bytes.size()), words};
+          },
+          nb::arg("key"), nb::arg("bytes"), nb::arg("words") = 1)
       .def_prop_ro("key", [](const PackedValue& v) { return v.key; });
   m.def("_load_python_kernel", [](nb::bytes key) -> nb::object {
     auto found = load_python_kernel({key.c_str(), key.size()});

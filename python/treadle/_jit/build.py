@@ -22,6 +22,16 @@ def flatten(name, type_, declared, statements):
     if isinstance(type_, ty.Record):
         declared.append(f"char* {name}")  # records are passed by reference
         return Value(type_, f"{type_.cpp}{{{name}}}")
+    if type_.is_array:
+        # Words of their own: the compilers know more of them than of a structure's fields.
+        axes = range(max(type_.ndim, 1))
+        shape, strides = ([f"{name}{word}{k}" for k in axes] for word in ("shape", "stride"))
+        declared.append(f"{type_.pointer}* {name}data")
+        declared.extend(f"long long {word}" for word in (*shape, *strides))
+        statements.append(
+            f"{type_.cpp} {name} = {{{name}data, {{{', '.join(shape)}}}, {{{', '.join(strides)}}}}};"
+        )
+        return Value(type_, name)
     if not type_.is_tuple:
         declared.append(f"{type_.cpp} {name}")
         return Value(type_, name)

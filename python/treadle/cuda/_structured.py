@@ -63,7 +63,9 @@ class _OnDevice:
     def _packed(self, words):
         from .._jit.arguments import Packed
 
-        packed = Packed(repr(self.__treadle_type__), np.asarray(words, np.int64).tobytes())
+        packed = Packed(
+            repr(self.__treadle_type__), np.asarray(words, np.int64).tobytes(), len(words)
+        )
         packed.type, packed.keep = self.__treadle_type__, self
         return packed
 
