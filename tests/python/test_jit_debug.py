@@ -152,6 +152,8 @@ def test_ways_to_ask_for_bounds(how, monkeypatch):
         monkeypatch.setenv("TREADLE_BOUNDSCHECK", "1")
     text = message_of(IndexError, cuda.jit(**(how or {}))(bad_load), td.zeros(4), 0)
     assert "index 9 is out of bounds for axis 0 of 'a' with shape (4,)" in text
+    special = cuda.jit(**(how or {}))(bad_load).specialize(td.zeros(4), 0)
+    assert "index 9 " in message_of(IndexError, special, td.zeros(4), 0)
 
 
 def test_bounds_alone_do_not_divide_as_python():

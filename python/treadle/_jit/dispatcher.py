@@ -40,13 +40,15 @@ class Dispatcher(_treadle._PythonKernel):
 
     def __init__(self, py_func, signatures=None, *, device=False, debug=False, fastmath=False, options=None, link=(),
                  max_registers=None, launch_bounds=None, inline=False, opt=True, cache=False, lineinfo=False,
-                 extensions=(), cooperative=False):  # fmt: skip
+                 extensions=(), cooperative=False, boundscheck=False):  # fmt: skip
         parameters = inspect.signature(py_func, follow_wrapped=False).parameters.values()
         collects = any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
         super().__init__(-1 if collects else len(parameters))  # -1: arguments are always bound
         functools.update_wrapper(self, py_func)
         self.py_func, self.is_device, self.debug, self.fastmath = py_func, device, debug, fastmath
-        self.bounds = debug or os.environ.get("TREADLE_BOUNDSCHECK", "") not in ("", "0")
+        self.bounds = (
+            debug or boundscheck or os.environ.get("TREADLE_BOUNDSCHECK", "") not in ("", "0")
+        )
         self.link, self.max_registers, self.launch_bounds = (
             tuple(linking.listed(link)),
             max_registers,
@@ -246,6 +248,7 @@ class Dispatcher(_treadle._PythonKernel):
         return {
             "device": self.is_device, "debug": self.debug, "fastmath": self.fastmath, "link": self.link,
             "max_registers": self.max_registers, "launch_bounds": self.launch_bounds, "extensions": self.extensions,
+            "boundscheck": self.bounds,
         }  # fmt: skip
 
     def compile(self, signature):
@@ -478,10 +481,7 @@ def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=
     """
     from .signatures import normalize, signatures_of
 
-    if kws.pop("boundscheck", None):
-        debug_bounds = True
-    else:
-        debug_bounds = False
+    boundscheck = bool(kws.pop("boundscheck", False))
     for gone in ("argtypes", "restype", "bind"):
         if gone in kws:
             from .errors import KernelError
@@ -518,8 +518,7 @@ def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=
             function = function.py_func
         if not isinstance(function, pytypes.FunctionType):
             raise TypeError(f"cuda.jit takes a Python function (def or lambda), not {function!r}")
-        dispatcher = Dispatcher(function, None, **options)
-        dispatcher.bounds = dispatcher.bounds or debug_bounds
+        dispatcher = Dispatcher(function, None, boundscheck=boundscheck, **options)
         dispatcher.carveout = carveout
         if signatures:
             dispatcher._explicit = [tuple(s.args) for s in signatures]
