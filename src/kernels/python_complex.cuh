@@ -44,6 +44,7 @@ TDPY T phase(complex<T> z) {
 template <class T>
 TDPY complex<T> rect(T r, T phi) {
   if (phi == T(0)) return complex<T>(r, r * phi);
+  if (r == T(0) && !td_finite(phi)) return complex<T>(r, T(0));
   return complex<T>(r * td_cos(phi), r * td_sin(phi));
 }
 

@@ -7,6 +7,7 @@ import operator
 from collections import namedtuple
 
 import numpy as np
+import pytest
 import treadle as td
 from treadle import cuda
 from treadle.cuda import types as T
@@ -635,3 +636,82 @@ def test_powers():
     assert np.allclose(
         launch(k, np.zeros(5), np.array([1.5]), np.array([3])), [3.375, 1 / 2.25, 8, 9, 3.375]
     )
+
+
+def test_constants_reach_shapes_through_device_functions():
+    @cuda.jit(device=True)
+    def through(out, shape, dtype, update, checked):
+        part = cuda.shared.array(shape, dtype)
+        place = (0, np.uint64(0))
+        if checked:
+            place = (place[0] % shape[0], place[1] % shape[1])
+        part[place] = 5
+        update(part, place, 2)
+        out[0] = part[place]
+
+    @cuda.jit(device=True)
+    def outer(out, n):
+        through(out, (n, 2), T.int32, cuda.atomic.add, False)
+
+    @cuda.jit
+    def kernel(out):
+        outer(out, 3)
+
+    assert launch(kernel, np.zeros(1)).tolist() == [7]
+
+    @cuda.jit
+    def wrong(out, n):
+        outer(out, n)
+
+    with pytest.raises(TypeError, match="must be a constant"):
+        launch(wrong, np.zeros(1), 3)
+
+
+def test_ranges_with_a_step_that_is_known_at_run_time_only():
+    @cuda.jit
+    def kernel(out, step):
+        for i in range(0, 10, step):
+            out[0] += i
+        for i in range(10, 0, -step):
+            out[1] += i
+        for i in range(cuda.grid(1), 100, cuda.gridsize(1)):
+            cuda.atomic.add(out, 2, i)
+
+    assert launch(kernel, np.zeros(3), 3).tolist() == [18, 22, 4950]
+
+
+def test_random_numbers_are_numbas():
+    """The states are xoroshiro128+'s, 2**64 steps apart; the sequence is the published one."""
+    from treadle.cuda import random
+
+    mask = 2**64 - 1
+
+    def rotate(x, k):
+        return (x << k | x >> (64 - k)) & mask
+
+    def step(s):
+        result, s1 = (s[0] + s[1]) & mask, s[0] ^ s[1]
+        s[:] = [rotate(s[0], 55) ^ s1 ^ (s1 << 14) & mask, rotate(s1, 36)]
+        return result
+
+    states = random.create_xoroshiro128p_states(5, seed=7)
+    follow = [[int(v) for v in state] for state in states.copy_to_host().tolist()]
+    assert follow[0] == [0x63CBE1E459320DD7] * 2  # SplitMix64 of 7
+    later = random.create_xoroshiro128p_states(2, seed=7, subsequence_start=3)
+    assert later.copy_to_host().tolist() == states.copy_to_host().tolist()[3:]
+
+    @cuda.jit
+    def kernel(out, states):
+        i = cuda.grid(1)
+        out[i, 0] = random.xoroshiro128p_uniform_float64(states, i)
+        out[i, 1] = random.xoroshiro128p_uniform_float32(states, i)
+        out[i, 2] = random.xoroshiro128p_normal_float64(states, i)
+
+    found = launch(kernel, np.zeros((5, 3)), states, block=5)
+    for row, state in zip(found, follow):
+        uniform = [(step(state) >> 11) / 2**53 for _ in range(4)]
+        assert row[0] == uniform[0]
+        assert row[1] == np.float32(uniform[1])
+        u1, u2 = np.float32(uniform[2]), np.float32(uniform[3])
+        normal = math.sqrt(-2 * math.log(u1)) * math.cos(2 * math.pi * float(u2))
+        assert abs(row[2] - normal) < 1e-5

@@ -224,3 +224,28 @@ def test_functions_of_math_with_two_results_or_arguments():
     x = np.array([1.0, 2.0])
     wanted = [0.8125, 3, -0.25, -2, math.inf, math.tau, math.atan2(1, 2), -1, 1.5, 5, 1, -1, 12, 6]
     np.testing.assert_allclose(launch(kernel, np.zeros(14), x), wanted, rtol=1e-15)
+
+
+def test_ufuncs_order_complex_numbers_by_their_parts():
+    z = np.array([1 + 2j, 1 - 1j, complex(np.nan, 0), 2 + 0j, 3j])
+    w = np.array([1 + 1j, 1 + 0j, 1 + 1j, complex(0, np.nan), 1j])
+    for name in [
+        "maximum",
+        "minimum",
+        "fmax",
+        "fmin",
+        "less",
+        "less_equal",
+        "greater",
+        "greater_equal",
+    ]:
+        function = getattr(np, name)
+
+        @cuda.jit
+        def kernel(out, x, y):
+            function(x, y, out)
+
+        with np.errstate(all="ignore"):
+            wanted = function(z, w).astype(complex)
+        found = launch(kernel, np.zeros(5, complex), z, w)
+        np.testing.assert_array_equal(found, wanted, err_msg=name)

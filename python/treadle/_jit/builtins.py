@@ -141,6 +141,14 @@ def _zip(c, args, kwargs, node):
     return Value(ty.Opaque("zip"), "", ("zip", args))
 
 
+@handles(py.tuple)
+def _tuple(c, args, kwargs, node):
+    (x,) = count(c, "tuple", args, kwargs, node, 1)
+    if not x.type.is_tuple:
+        raise c.error(f"tuple(…) does not take {x.type}", node, "its length must be known")
+    return x
+
+
 @handles(stubs.literal_unroll)
 def _unroll(c, args, kwargs, node):
     return count(c, "literal_unroll", args, kwargs, node, 1)[0]

@@ -7,7 +7,7 @@ from .. import _treadle
 from . import debugging
 from . import types as ty
 from .capture import Function
-from .errors import KernelError, NeedsConstant
+from .errors import KernelError, NeedsConstant, TypingError
 from .values import UNKNOWN, Value, number
 
 
@@ -182,10 +182,14 @@ def call_python(c, py_func, args, kwargs, node, frozen=None):
                 lines = inner.walk(values) if instance.recursive else lines
         except KernelError as error:
             unit.functions.pop(key, None)
-            if isinstance(error, NeedsConstant) and frozen is None:
+            again = frozen is None and any(_may_freeze(v) for _, v in bound)
+            if again and isinstance(error, TypingError):
                 known = [(name, _frozen(c, v)) for name, v in bound]
-                if any(_may_freeze(v) for _, v in bound):
+                try:
                     return call_python(c, py_func, args, kwargs, node, known)
+                except KernelError:
+                    if isinstance(error, NeedsConstant):
+                        raise
             text = str(error)
             from .errors import place
 

@@ -260,10 +260,17 @@ def over_range(c, node, call):
         rises = step.const > 0
         test = f"{k} {'<' if rises else '>'} {stop.code}"
     else:
+        bits = step.bits
         step = checked_step(c, c.fix(step), call)
+        step.bits = bits
         test = f"({step.code} > 0 ? {k} < {stop.code} : {step.code} < 0 && {k} > {stop.code})"
+    if not step.is_const and step.bits is not None:
+        # Not negative: a step of zero makes no round, as one that leads away.
+        end = c.temp(f"{step.code} > 0 ? {stop.code} : {start.code}", type_)
+        test = f"{k} < {end}"
     bits = None
-    if step.is_const and step.const > 0 and start.bits is not None:
+    rises = step.const > 0 if step.is_const else step.bits is not None
+    if rises and start.bits is not None:
         bits = (
             stop.bits if stop.bits is not None else type_.bitwidth - 2 if type_ == ty.int64 else 31
         )

@@ -136,6 +136,47 @@ def _extreme(name):
     return apply
 
 
+def _ordered(symbol):
+    """Complex numbers are compared by their real parts, equal ones by their imaginary parts."""
+
+    def apply(c, node, a, b):
+        if not (a.type.is_complex or b.type.is_complex):
+            return operators.compare_by_symbol(c, symbol, a, b, node)
+        type_ = ty.promote(a.type, b.type)
+        x, y = (c.keep(c.convert(v, type_)).code for v in (a, b))
+        return Value(
+            ty.boolean,
+            f"(({x}.re {symbol[0]} {y}.re && {x}.im == {x}.im && {y}.im == {y}.im) || "
+            f"({x}.re == {y}.re && {x}.im {symbol} {y}.im))",
+        )
+
+    return apply
+
+
+def _complex_extreme(name, real):
+    """The larger or smaller by that order. maximum and minimum give NaN, fmax and fmin the other operand."""
+
+    def apply(c, node, a, b):
+        if not (a.type.is_complex or b.type.is_complex):
+            return real(c, node, a, b)
+        type_ = ty.promote(a.type, b.type)
+        a, b = (c.keep(c.convert(v, type_)) for v in (a, b))
+        first = _ordered("<=" if "min" in name else ">=")(c, node, a, b).code
+        x, y = a.code, b.code
+        one, other = (x, y) if name.startswith("f") else (y, x)
+        return Value(
+            type_,
+            f"({other} != {other} ? {other if name[0] == 'm' else one} : {one} != {one} ? "
+            f"{one if name[0] == 'm' else other} : {first} ? {x} : {y})",
+        )
+
+    return apply
+
+
+def _number_wins(name):
+    return lambda c, node, a, b: builtins.least_or_greatest(c, name, a, b, node)
+
+
 def _divisor(name):
     def apply(c, node, a, b):
         _numbers(c, name, [a, b], node, "iu")
@@ -158,7 +199,13 @@ _UNARY = {
 }  # fmt: skip
 _BINARY = {
     np.heaviside: _heaviside, np.logaddexp: _log_of_sum(False), np.logaddexp2: _log_of_sum(True),
-    np.float_power: _float_power, np.maximum: _extreme("maximum"), np.minimum: _extreme("minimum"),
+    np.float_power: _float_power,
+    np.maximum: _complex_extreme("maximum", _extreme("maximum")),
+    np.minimum: _complex_extreme("minimum", _extreme("minimum")),
+    np.fmax: _complex_extreme("fmax", _number_wins("max")),
+    np.fmin: _complex_extreme("fmin", _number_wins("min")),
+    np.less: _ordered("<"), np.less_equal: _ordered("<="), np.greater: _ordered(">"),
+    np.greater_equal: _ordered(">="),
     np.gcd: _divisor("gcd"), np.lcm: _divisor("lcm"), math.gcd: _divisor("gcd"), math.lcm: _divisor("lcm"),
 }  # fmt: skip
 

@@ -27,7 +27,10 @@ class Type:
         return hash(self.name)
 
     def __call__(self, *args):
-        """A signature that returns this type."""
+        """A signature that returns this type; of a number, the number as this type."""
+        number = len(args) == 1 and isinstance(args[0], (int, float, complex, np.number))
+        if number and isinstance(self, Scalar):
+            return self.dtype.type(args[0])
         if len(args) == 1 and isinstance(args[0], tuple):
             args = args[0]
         for a in args:
