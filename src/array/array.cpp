@@ -37,7 +37,11 @@ std::uint64_t Array::data() const {
   return v.storage->address() + static_cast<std::uint64_t>(v.offset);
 }
 
-void Array::flush() const { array::flush(*view_of(*this).storage->device()); }
+void Array::flush() const {
+  const auto& storage = view_of(*this).storage;
+  array::flush(*storage->device());
+  if (storage->error()) std::rethrow_exception(storage->error());
+}
 
 Array Array::reshape(const Shape& wanted) const {
   const View& v = view_of(*this);
@@ -162,7 +166,7 @@ void Array::fill(const Scalar& value) const {
   copy_into(*this, value);
 }
 
-void flush_all() { array::flush(*driver::current_device()); }
+void flush_all() { array::flush_and_report(*driver::current_device()); }
 
 Array real_part(const Array& x) {
   const View& v = view_of(x);

@@ -58,8 +58,22 @@ void ask_allocators(const std::vector<std::shared_ptr<Node>>& nodes) {
     });
 }
 
-void flush_queue(driver::DeviceState& device, Queue& queue) {
-  if (queue.launching || queue.nodes.empty()) return;
+// The error of a value that has failed and that is still there when the nodes are gone.
+std::exception_ptr visible_error(std::vector<std::shared_ptr<Node>>& nodes) {
+  std::vector<std::weak_ptr<Storage>> failed;
+  for (auto& node : nodes) {
+    auto storage = node->in_place() ? node->out.storage : node->fresh.lock();
+    if (storage && storage->error()) failed.push_back(storage);
+  }
+  nodes.clear();
+  for (auto& weak : failed)
+    if (auto storage = weak.lock()) return storage->error();
+  return nullptr;
+}
+
+// Returns what flush_and_report throws.
+std::exception_ptr flush_queue(driver::DeviceState& device, Queue& queue) {
+  if (queue.launching || queue.nodes.empty()) return nullptr;
   CUstream stream = queue.stream;
   std::vector<std::shared_ptr<Node>> nodes;
   nodes.swap(queue.nodes);
@@ -71,7 +85,9 @@ void flush_queue(driver::DeviceState& device, Queue& queue) {
   try {
     ask_allocators(nodes);
     queue.launching = true;
-    fuse::launch_nodes(device, stream, nodes);
+    bool complete = fuse::launch_nodes(device, stream, nodes);
+    queue.launching = false;
+    return complete ? nullptr : visible_error(nodes);
   } catch (...) {
     for (auto& node : nodes) {
       if (node->launched) continue;
@@ -83,11 +99,10 @@ void flush_queue(driver::DeviceState& device, Queue& queue) {
     queue.launching = false;
     throw;
   }
-  queue.launching = false;
 }
 
 [[maybe_unused]] const bool installed = [] {
-  driver::set_flush_hook([](driver::DeviceState& device) { flush(device); });
+  driver::set_flush_hook([](driver::DeviceState& device) { flush_and_report(device); });
   return true;
 }();
 
@@ -165,7 +180,11 @@ void record(const std::shared_ptr<driver::DeviceState>& device, std::shared_ptr<
     storage->writer = node.get();
   }
   queue.nodes.push_back(std::move(node));
-  if (queue.nodes.size() >= kLongQueue || !fusion()) flush_queue(*device, queue);
+  if (!fusion()) {
+    if (auto error = flush_queue(*device, queue)) std::rethrow_exception(error);
+  } else if (queue.nodes.size() >= kLongQueue) {
+    flush_queue(*device, queue);
+  }
 }
 
 std::vector<PlannedKernel> explain_pending(driver::DeviceState& device,
@@ -180,6 +199,12 @@ void flush(driver::DeviceState& device) {
   Queue& queue = queue_of(device);
   std::lock_guard lock(queue.mutex);
   flush_queue(device, queue);
+}
+
+void flush_and_report(driver::DeviceState& device) {
+  Queue& queue = queue_of(device);
+  std::lock_guard lock(queue.mutex);
+  if (auto error = flush_queue(device, queue)) std::rethrow_exception(error);
 }
 
 }  // namespace td::array

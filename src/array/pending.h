@@ -62,15 +62,20 @@ void record(const std::shared_ptr<driver::DeviceState>& device, std::shared_ptr<
 // leaf. Within a Recording.
 Input read(const View& view, const Shape& shape, DType loop);
 
-// Launches everything pending on the device.
+// Launches everything pending on the device. A value that memory did not suffice for is not an
+// error here: its storage says so when somebody asks for it.
 void flush(driver::DeviceState& device);
+// The same for callers who ask for no value, as those who wait for the device: throws OutOfMemory
+// if a value that somebody can still ask for has failed.
+void flush_and_report(driver::DeviceState& device);
 
 }  // namespace td::array
 
 namespace td::fuse {
 
-// Implemented by src/fuse. Launches `nodes` (program order) on `stream`.
-void launch_nodes(driver::DeviceState& device, CUstream stream,
+// Implemented by src/fuse. Launches `nodes` (program order) on `stream`. False when memory did not
+// suffice for all of them: the storages of those say so at every use, the others are launched.
+bool launch_nodes(driver::DeviceState& device, CUstream stream,
                   std::vector<std::shared_ptr<array::Node>>& nodes);
 
 // What launch_nodes would launch; `wanted` marks the kernels that these storages need.

@@ -44,6 +44,7 @@ class Storage {
   const std::shared_ptr<driver::DeviceState>& device() const { return device_; }
   // The work that should have filled the storage has failed; every later use says so.
   void fail(std::exception_ptr error) { error_ = std::move(error); }
+  const std::exception_ptr& error() const { return error_; }
 
   // What is known of the integers of `dtype` in the storage, so that an array that is used as an
   // index again need not be searched again. Whoever writes the memory forgets it: the queue does,

@@ -1,7 +1,9 @@
 // From groups of nodes to programs, and on to the launches.
 #include <algorithm>
 
+#include "fuse/out_of_memory.h"
 #include "fuse/plan.h"
+#include "treadle/error.h"
 
 namespace td::fuse {
 namespace {
@@ -18,22 +20,30 @@ bool writes_nothing(const Program& program) {
 
 }  // namespace
 
-void Planner::run(CUstream stream) {
+// False when memory did not suffice for some of it; what it sufficed for has been launched.
+bool Planner::run(CUstream stream) {
+  bool complete = true;
   plan();
   const bool log = logging();
   for (Group& group : groups_) {
     Program program = build(group, true);
     if (!writes_nothing(program)) {
       if (log) log_kernel(described(program, group.cut));
-      if (program.plain_reduction())
-        launch_reduce(device_, stream, program);
-      else if (program.reduces())
-        launch_staged(device_, stream, std::move(program));
-      else
-        launch_map(device_, stream, program);
+      try {
+        if (program.plain_reduction())
+          launch_reduce(device_, stream, program);
+        else if (program.reduces())
+          launch_staged(device_, stream, program);
+        else
+          launch_map(device_, stream, program);
+      } catch (const OutOfMemory&) {
+        complete = false;
+        launch_what_fits(device_, stream, program);
+      }
     }
     for (int i : group.nodes) nodes_[i]->launched = true;
   }
+  return complete;
 }
 
 std::vector<PlannedKernel> Planner::explain(const std::vector<const Storage*>& wanted) {
@@ -202,10 +212,10 @@ Program Planner::build(Group& group, bool take) {
   return program;
 }
 
-void launch_nodes(driver::DeviceState& device, CUstream stream,
+bool launch_nodes(driver::DeviceState& device, CUstream stream,
                   std::vector<std::shared_ptr<Node>>& nodes) {
   device.make_current();
-  Planner(device, nodes).run(stream);
+  return Planner(device, nodes).run(stream);
 }
 
 std::vector<PlannedKernel> explain_nodes(driver::DeviceState& device,

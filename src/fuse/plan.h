@@ -34,7 +34,7 @@ class Planner {
   Planner(driver::DeviceState& device, std::vector<std::shared_ptr<Node>>& nodes)
       : device_(device), nodes_(nodes), facts_(nodes.size()) {}
 
-  void run(CUstream stream);
+  bool run(CUstream stream);
   // What `run` would launch. The nodes stay as they are.
   std::vector<PlannedKernel> explain(const std::vector<const Storage*>& wanted);
 
