@@ -240,3 +240,44 @@ def test_libdevice():
         math.sin(3), math.cos(3), 0.75, 2, 0.5, math.nextafter(1, 2), 1, 256, 0.5, 2, 0x04030201, -1, 4, 1, 12
     ]  # fmt: skip
     np.testing.assert_allclose(found, wanted, rtol=1e-15)
+
+
+def test_raw_kernels_call_python_device_functions():
+    @cuda.jit(device=True)
+    def floor_mod(a, b):
+        return a % b
+
+    @cuda.jit(device=True)
+    def scale(a, i, by):
+        a[i] *= by
+
+    types = cuda.types
+    text = floor_mod.device_source(types.int32, types.int32, name="python_mod")
+    kernel = td.RawKernel(
+        text
+        + """
+extern "C" __global__ void apply(const int* a, const int* b, long long* out) {
+  int i = threadIdx.x;
+  out[i] = python_mod(a[i], b[i]);
+}
+""",
+        "apply",
+    )
+    a, b = np.array([-7, 7, -7, 6], np.int32), np.array([3, -3, -3, 4], np.int32)
+    out = td.zeros(4, np.int64)
+    kernel((1,), (4,), (td.asarray(a), td.asarray(b), out))
+    np.testing.assert_array_equal(out.get(), a % b)
+
+    text = scale.device_source(types.void(types.float32[::1], types.int64, types.float32))
+    kernel = td.RawKernel(
+        text
+        + """
+extern "C" __global__ void apply(float* a, long long n) {
+  scale(tdpy::over<float>(a, n), threadIdx.x, 2.0f);
+}
+""",
+        "apply",
+    )
+    x = td.arange(4, dtype=np.float32)
+    kernel((1,), (4,), (x, np.int64(4)))
+    assert x.tolist() == [0, 2, 4, 6]

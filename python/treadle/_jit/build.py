@@ -122,6 +122,8 @@ def print_device(dispatcher, args, return_type, name=None):
     """(text, unit, type of the result) of a device function that stands for itself, by the rules of C."""
     unit, compiler, lines = walk_device(dispatcher, args)
     result = compiler.result or ty.none
+    if result is ty.none:
+        lines = ["return;" if line == "return {};" else line for line in lines]
     listed = [
         f"{t.cpp} {p.name}_" for p, t in zip(compiler.function.parameters, args) if t is not ty.none
     ]

@@ -292,6 +292,17 @@ class Dispatcher(_treadle._PythonKernel):
         """The generated CUDA C++ text, of one variant or of all by argument types."""
         return self._texts(lambda c: c.text, signature)
 
+    def device_source(self, *types, name=None):
+        """CUDA C++ text of the function for argument types (or a signature), as ``extern "C" __device__`` of its
+        own name or ``name``: what stands behind the text, such as a kernel of ``RawModule``, can call it. Arrays
+        are ``tdpy::array``.
+        """
+        from .build import print_device
+
+        if len(types) == 1 and isinstance(types[0], ty.Signature):
+            types = types[0].args
+        return print_device(self, types, None, name)[0]
+
     def inspect_asm(self, signature=None):
         """The PTX of one variant or of all by argument types, which NVRTC makes of the text, for the current device's
         compute capability. NotSupported without NVRTC.
