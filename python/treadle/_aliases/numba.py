@@ -146,7 +146,8 @@ def _cuda(module):
            "launchconfig": "numba.cuda.launchconfig", "utils": "numba.cuda.utils", "extending": "numba.cuda.extending",
            "args": "numba.cuda.args", "dispatcher": "numba.cuda.dispatcher", "errors": "numba.cuda.errors",
            "misc": "numba.cuda.misc", "testing": "numba.cuda.testing", "random": "numba.cuda.random",
-           "vector_types": "numba.cuda.vector_types"}  # fmt: skip
+           "devicearray": "numba.cuda.cudadrv.devicearray", "driver": "numba.cuda.cudadrv.driver",
+        "vector_types": "numba.cuda.vector_types"}  # fmt: skip
 
     def find(name):
         if name in own:
@@ -165,10 +166,29 @@ def _numpy_support(module):
 
     module.from_dtype, module.as_dtype = types.from_dtype, types.as_dtype
     module.numpy_version = tuple(int(part) for part in np.__version__.split(".")[:2])
-    for name in ("carray", "farray"):
-        found = _intrinsic(name)
-        if found is not None:
-            setattr(module, name, found)
+    for name, order in (("carray", "C"), ("farray", "F")):
+        setattr(module, name, _intrinsic(name) or functools.partial(_array_at, order=order))
+
+
+def _array_at(ptr, shape, dtype=None, order="C"):
+    """A NumPy array over memory of the host that a pointer of ctypes, or an address with a dtype, names."""
+    import ctypes
+
+    import numpy as np
+
+    if isinstance(ptr, int):
+        address = ptr
+    elif isinstance(ptr, ctypes.c_void_p):
+        address = ptr.value
+    else:
+        address = ctypes.cast(ptr, ctypes.c_void_p).value
+        dtype = dtype or np.dtype(ptr._type_)
+    if dtype is None:
+        raise TypeError("an address needs a dtype")
+    shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    buffer = (ctypes.c_char * size).from_address(address)
+    return np.ndarray(shape, dtype, buffer, order=order)
 
 
 def _intrinsic(name):
