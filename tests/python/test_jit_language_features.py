@@ -715,3 +715,22 @@ def test_random_numbers_are_numbas():
         u1, u2 = np.float32(uniform[2]), np.float32(uniform[3])
         normal = math.sqrt(-2 * math.log(u1)) * math.cos(2 * math.pi * float(u2))
         assert abs(row[2] - normal) < 1e-5
+
+
+def test_pointers():
+    from treadle._jit.stubs import carray, farray
+
+    @cuda.jit(T.void(T.CPointer(T.float32), T.float64[::1]))
+    def kernel(p, out):
+        out[0] = p[2]
+        p[1] += 5
+        square = carray(p, (2, 3))
+        out[1] = square[1, 0]
+        turned = farray(p, (2, 3), T.float32)
+        out[2] = turned[0, 1]
+        turned[1, 2] = 9
+
+    x, out = td.arange(6, dtype=np.float32), td.zeros(3)
+    kernel[1, 1](x.data.ptr, out)
+    assert out.tolist() == [2, 3, 2]
+    assert x.tolist() == [0, 6, 2, 3, 4, 9]

@@ -18,6 +18,7 @@ from . import (
     math_calls,
     operator_calls,
     operators,
+    pointers,
     special_values,
     stubs,
     vector_types,
@@ -389,7 +390,8 @@ def method(c, base, name, args, kwargs, node):
 
 
 for _module in (
-    math_calls, device_calls, complex_calls, half_calls, vector_types, cooperative, libdevice, folds, operator_calls
+    math_calls, device_calls, complex_calls, half_calls, vector_types, cooperative, libdevice, folds, operator_calls,
+    pointers
 ):  # fmt: skip
     _module.register(HANDLERS)
 

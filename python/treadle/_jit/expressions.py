@@ -6,7 +6,7 @@ import types as pytypes
 import numpy as np
 
 from .. import _treadle
-from . import arrays, operators, records, special_values, stubs, vector_types
+from . import arrays, operators, pointers, records, special_values, stubs, vector_types
 from . import types as ty
 from .array_parts import Part
 from .debugging import checked_count, checked_item
@@ -350,6 +350,8 @@ class Expressions:
             return arrays.load(self, base, index, node)
         if isinstance(type_, ty.Record):
             return records.load_field(self, base, self.field_name(index, node), node)
+        if isinstance(type_, ty.CPointer):
+            return pointers.load(self, base, index, node)
         if base.is_const and type_.cpp is None:
             if isinstance(base.const, Part):
                 return base.const.load(self, index, node)
@@ -410,6 +412,8 @@ class Expressions:
             arrays.store(self, base, index, value, node)
         elif isinstance(base.type, ty.Record):
             records.store_field(self, base, self.field_name(index, node), value, node)
+        elif isinstance(base.type, ty.CPointer):
+            pointers.store(self, base, index, value, node)
         elif base.is_const and isinstance(base.const, Part):
             base.const.store(self, index, value, node)
         elif base.type.is_tuple:

@@ -93,6 +93,14 @@ for _name in _FUNCTIONS.split():
     globals()[_name] = Intrinsic(_name)
 
 
+carray = Intrinsic(
+    "carray", "carray(pointer, shape, dtype=None): an array in C order over a pointer."
+)
+farray = Intrinsic(
+    "farray", "farray(pointer, shape, dtype=None): an array in F order over a pointer."
+)
+
+
 def literal_unroll(items):
     """Iterates over a tuple of several types, one copy of the loop's body for each item."""
     return items
