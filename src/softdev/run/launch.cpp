@@ -1,5 +1,6 @@
 // Launches: limits, the operation that runs a grid, and what becomes of a fault in it.
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -36,7 +37,8 @@ class LaunchOp final : public Op {
     fairness_ = fairness_of(info, shape);
     code_ = {function->warp, function->block, info.stack_bytes};
     if (function->special && fairness_ == Fairness::none)
-      if (auto* special = function->special->find(shape.grid, shape.block)) code_ = *special;
+      if (auto* special = function->special->find(shape.grid, shape.block, &timed_))
+        code_ = *special;
     unsigned char* to = inline_params_;
     if (info.param_bytes > kInlineParams) {
       large_params_ = std::make_unique<unsigned char[]>(info.param_bytes);
@@ -77,7 +79,13 @@ class LaunchOp final : public Op {
       return;
     }
     Chunk chunk{this, executor, begin, end};
+    std::chrono::steady_clock::time_point start;
+    if (timed_) start = std::chrono::steady_clock::now();
     if (!executor->guarded(&run_chunk, &chunk)) report(*executor);
+    if (timed_) {
+      std::chrono::nanoseconds spent = std::chrono::steady_clock::now() - start;
+      function_.special->note_time(static_cast<std::uint64_t>(spent.count()));
+    }
   }
 
  private:
@@ -192,6 +200,7 @@ class LaunchOp final : public Op {
   }
 
   KernelCode code_;
+  bool timed_ = false;  // how long it takes helps to decide about special code
   Fairness fairness_ = Fairness::none;
   std::unique_ptr<GridBarrier> grid_barrier_;
   std::atomic<std::uint32_t> resident_{0};

@@ -27,6 +27,8 @@ namespace {
 
 // Some milliseconds of work: less than the making costs.
 constexpr std::uint64_t worth_it = std::uint64_t{1} << 20;
+// A thread of a small kernel. Threads with loops are counted as several.
+constexpr std::uint64_t nanoseconds_of_thread = 4;
 
 // Kernels of more instructions keep their first code: the full pipeline takes minutes for some.
 constexpr std::uint32_t largest = 20000;
@@ -165,17 +167,24 @@ const KernelCode* SpecialCodes::find_in(Entry& entry, std::uint64_t threads, std
   return nullptr;
 }
 
-const KernelCode* SpecialCodes::find(const unsigned (&grid)[3], const unsigned (&block)[3]) {
+const KernelCode* SpecialCodes::find(const unsigned (&grid)[3], const unsigned (&block)[3],
+                                     bool* undecided) {
   if (mode() == Mode::never || quick_size_ > largest) return nullptr;
   std::uint64_t threads =
       std::uint64_t{grid[0]} * grid[1] * grid[2] * block[0] * block[1] * block[2];
+  threads += nanoseconds_.exchange(0, std::memory_order_relaxed) / nanoseconds_of_thread;
   // Large kernels take longer to compile, and to run.
   std::uint64_t enough = worth_it * (1 + quick_size_ / 1000);
   std::lock_guard lock(mutex_);
   const KernelCode* code = nullptr;
-  if (Entry* entry = by_block_ && fits_31_bits(grid, block) ? entry_of(block) : nullptr)
+  if (Entry* entry = by_block_ && fits_31_bits(grid, block) ? entry_of(block) : nullptr) {
     code = find_in(*entry, threads, enough);
-  if (!code && quick_size_ != 0) code = find_in(all_sizes_, threads, enough / 64);
+    *undecided = !entry->asked;
+  }
+  if (!code && quick_size_ != 0) {
+    code = find_in(all_sizes_, threads, enough / 64);
+    *undecided = *undecided || !all_sizes_.asked;
+  }
   return code;
 }
 

@@ -2,7 +2,8 @@
 //
 // Code that knows the block's size has no masks for rows that fill the vectors, no test for indices
 // that wrap around, and loops over warps of known length. It is worth its making only for kernels
-// that run a lot: a block size asks for it once `worth_it` threads have been launched with it.
+// that run a lot: a block size asks for it once `worth_it` threads have been launched with it, or
+// fewer threads have run for as long as so many take.
 // A large kernel that was first compiled in a hurry (LoweredKernel::quick_size) also gets code for
 // all block sizes that is compiled in full. TREADLE_SOFT_SPECIAL=never does without all this,
 // =always makes special code before the first launch.
@@ -38,8 +39,13 @@ class SpecialCodes : public std::enable_shared_from_this<SpecialCodes> {
         quick_size_(kernel.quick_size),
         by_block_(!kernel.block_symbol.empty()) {}
 
-  // For a launch that is about to happen: null where there is none (yet).
-  const KernelCode* find(const unsigned (&grid)[3], const unsigned (&block)[3]);
+  // For a launch that is about to happen: null where there is none (yet). `undecided` becomes true
+  // when the time of that launch helps to decide whether there will be.
+  const KernelCode* find(const unsigned (&grid)[3], const unsigned (&block)[3], bool* undecided);
+  // A worker has run blocks of an undecided launch for so long.
+  void note_time(std::uint64_t nanoseconds) {
+    nanoseconds_.fetch_add(nanoseconds, std::memory_order_relaxed);
+  }
 
  private:
   friend class SpecialMaker;
@@ -59,7 +65,8 @@ class SpecialCodes : public std::enable_shared_from_this<SpecialCodes> {
   std::shared_ptr<const std::string> bitcode_;
   std::string kernel_;
   std::uint32_t quick_size_;
-  bool by_block_;  // there can be code for single block sizes
+  bool by_block_;                              // there can be code for single block sizes
+  std::atomic<std::uint64_t> nanoseconds_{0};  // noted since the last launch
   std::mutex mutex_;
   unsigned count_ = 0;
   Entry entries_[most];
