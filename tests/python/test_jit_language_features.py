@@ -734,3 +734,21 @@ def test_pointers():
     kernel[1, 1](x.data.ptr, out)
     assert out.tolist() == [2, 3, 2]
     assert x.tolist() == [0, 6, 2, 3, 4, 9]
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [np.int8, np.uint8, np.int16, np.uint32, np.int64, np.float16, np.float32, np.float64],
+)
+def test_cache_hints_of_every_type(dtype):
+    @cuda.jit
+    def kernel(out, x):
+        cuda.stcg(out, 0, cuda.ldca(x, 0))
+        cuda.stcs(out, 1, cuda.ldcg(x, -1))
+        cuda.stwb(out, 2, cuda.ldcs(x, 1))
+        cuda.stwt(out, 3, cuda.ldlu(x, 2))
+        cuda.stwt(out, (4,), cuda.ldcv(x, (0,)))
+
+    x = np.arange(1, 5).astype(dtype)
+    found = launch(kernel, np.zeros(5, dtype), x)
+    assert found.tolist() == x[[0, 3, 1, 2, 0]].tolist()

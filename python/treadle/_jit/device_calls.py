@@ -360,11 +360,35 @@ def _compare_and_swap(c, args, kwargs, node):
     return _cas(c, [array, number(0), old, new], kwargs, node)
 
 
+def _hinted(c, name, array, index, node):
+    """The address of an element that a load or store with a hint takes, or None: it is read or written plainly."""
+    pointer = isinstance(array.type, ty.CPointer)
+    if not (array.type.is_array or pointer):
+        raise c.error(f"cuda.{name} takes an array, not {array.type}", node)
+    items = c.tuple_items(c.keep(index), node) if index.type.is_tuple else [index]
+    dtype = array.type.dtype
+    if not isinstance(dtype, ty.Scalar) or dtype.dtype.kind not in "iuf":
+        raise c.error(
+            f"cuda.{name}: {name} requires array of integer or float type, not {dtype}", node
+        )
+    if pointer and len(items) == 1 and items[0].type.is_integer:
+        return f"({array.code} + {items[0].code})", items
+    if dtype == ty.float16 or not array.type.aligned or len(items) != array.type.ndim:
+        return None, items
+    if not all(i.type.is_integer for i in items):
+        return None, items
+    return f"&{arrays.element(c, array, items, node)}", items
+
+
 def _cached_load(name):
     def handler(c, args, kwargs, node):
         array, index = _args(c, name, args, kwargs, node, 2)
-        items = c.tuple_items(c.keep(index), node) if index.type.is_tuple else [index]
-        return arrays.load(c, array, items, node)
+        array = c.keep(array)
+        address, items = _hinted(c, name, array, index, node)
+        if address is None:
+            return arrays.load(c, array, items, node)
+        dtype = array.type.dtype
+        return Value(dtype, c.temp(f"__{name}({address})", dtype))
 
     return handler
 
@@ -372,8 +396,13 @@ def _cached_load(name):
 def _cached_store(name):
     def handler(c, args, kwargs, node):
         array, index, value = _args(c, name, args, kwargs, node, 3)
-        items = c.tuple_items(c.keep(index), node) if index.type.is_tuple else [index]
-        arrays.store(c, array, items, value, node)
+        array = c.keep(array)
+        address, items = _hinted(c, name, array, index, node)
+        writeable = getattr(array.type, "mutable", True)
+        if address is None or not writeable or not isinstance(value.type, ty.Scalar):
+            arrays.store(c, array, items, value, node)
+        else:
+            c.emit(f"__{name}({address}, {c.convert(value, array.type.dtype).code});")
         return Value(ty.none, "", None)
 
     return handler
