@@ -44,7 +44,7 @@ TDPY T phase(complex<T> z) {
 template <class T>
 TDPY complex<T> rect(T r, T phi) {
   if (phi == T(0)) return complex<T>(r, td_copysign(T(1), r) * phi);
-  if (r == T(0) && !td_finite(phi)) return complex<T>(r, T(0));
+  if (r == T(0) && !td_finite(phi)) return complex<T>(T(0), T(0));
   return complex<T>(r * td_cos(phi), r * td_sin(phi));
 }
 
