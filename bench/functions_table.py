@@ -131,8 +131,9 @@ GOALS = {
 }
 
 # Functions of the namespace without a row: those that look at no values, make views, or work on the
-# host.
+# host, and those of a polynomial's few coefficients.
 NO_ROW = """
+mintypecode poly polyadd polyder polydiv polyfit polyint polymul polysub polyval roots row_stack typename
 apply_over_axes array2string array_repr array_split array_str asanyarray asarray asarray_chkfinite
 astype atleast_1d atleast_3d base_repr binary_repr broadcast broadcast_arrays broadcast_shapes
 can_cast common_type diag_indices_from dsplit dtype einsum_path empty_like expand_dims finfo

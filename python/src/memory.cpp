@@ -204,6 +204,7 @@ void bind_pinned(nb::module_& m) {
              new (self) LockedPages(
                  without_gil([&] { return LockedPages(reinterpret_cast<void*>(address), bytes); }));
            })
+      .def_prop_ro("device_address", [](const LockedPages& l) { return l.device_address(); })
       .def("release", [](LockedPages& l) { without_gil([&] { l.release(); }); });
   m.def("_pinned_memory",
         [](std::size_t size) { return without_gil([&] { return PinnedBuffer(size); }); });

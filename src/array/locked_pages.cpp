@@ -13,6 +13,10 @@ struct LockedPages::State {
   void* address;
   std::uint64_t generation;
 
+  State(std::shared_ptr<driver::DeviceState> owner, void* at)
+      : device(std::move(owner)), address(at), generation(device->generation()) {}
+  State(const State&) = delete;  // a copy's end would unlock what the other holds
+  State& operator=(const State&) = delete;
   ~State() { unlock(); }
   void unlock() {
     if (!address || generation != device->generation()) return;
@@ -30,7 +34,14 @@ LockedPages::LockedPages(void* address, std::size_t bytes) {
   const auto& device = driver::current_device();
   device->make_current();
   TD_CALL(*device, cuMemHostRegister, address, bytes, kPortable | kMapped);
-  state_ = std::make_shared<State>(State{device, address, device->generation()});
+  state_ = std::make_shared<State>(device, address);
+}
+
+std::uint64_t LockedPages::device_address() const {
+  CUdeviceptr address = 0;
+  state_->device->make_current();
+  TD_CALL(*state_->device, cuMemHostGetDevicePointer, &address, state_->address, 0);
+  return address;
 }
 
 void LockedPages::release() {

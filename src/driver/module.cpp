@@ -1,3 +1,6 @@
+#include <cstring>
+#include <string_view>
+
 #include "base/text.h"
 #include "driver/state.h"
 
@@ -12,11 +15,52 @@ std::string trimmed(const std::vector<char>& buffer) {
   return text;
 }
 
+template <class T>
+T read_at(std::string_view bytes, std::size_t at) {
+  T value;
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+
+// True for an ELF image whose end is missing: NVIDIA's driver reads past it and takes the process
+// along. Offsets are those of the ELF64 header and section header.
+bool is_cut_off(std::string_view image) {
+  if (!image.starts_with("\x7f"
+                         "ELF"))
+    return false;
+  constexpr std::size_t header = 64;
+  if (image.size() < header) return true;
+  auto ends_within = [&](std::uint64_t begin, std::uint64_t size) {
+    return begin <= image.size() && size <= image.size() - begin;
+  };
+  std::uint64_t programs = read_at<std::uint64_t>(image, 32);
+  std::uint64_t sections = read_at<std::uint64_t>(image, 40);
+  std::uint64_t program_size = read_at<std::uint16_t>(image, 54);
+  std::uint64_t program_count = read_at<std::uint16_t>(image, 56);
+  std::uint64_t section_size = read_at<std::uint16_t>(image, 58);
+  std::uint64_t section_count = read_at<std::uint16_t>(image, 60);
+  if (!ends_within(programs, program_size * program_count)) return true;
+  if (!ends_within(sections, section_size * section_count)) return true;
+  if (section_count && section_size < header) return true;
+  constexpr std::uint32_t no_bits = 8;
+  for (std::uint64_t k = 0; k < section_count; ++k) {
+    std::size_t at = sections + k * section_size;
+    if (read_at<std::uint32_t>(image, at + 4) != no_bits &&
+        !ends_within(read_at<std::uint64_t>(image, at + 24),
+                     read_at<std::uint64_t>(image, at + 32)))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 LoadedModule::LoadedModule(std::shared_ptr<DeviceState> device, const std::string& image)
     : device_(std::move(device)), generation_(device_->generation()) {
   device_->make_current();
+  if (is_cut_off(image))
+    fail(*device_, cuda::CUDA_ERROR_INVALID_IMAGE, "cuModuleLoadDataEx",
+         "the image is damaged: it ends before its sections do");
   std::vector<char> log(16384, 0);
   CUjit_option options[] = {cuda::JIT_ERROR_LOG_BUFFER, cuda::JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {log.data(), reinterpret_cast<void*>(log.size() - 1)};

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import treadle as td
-from treadle import cuda
+from treadle import CUDAError, cuda
 from treadle.cuda._devicearray import DeviceNDArray
 
 
@@ -170,9 +170,15 @@ def test_pinned_and_mapped_contexts():
         device = cuda.to_device(host, stream=cuda.stream())
         np.testing.assert_array_equal(device.copy_to_host(), host)
     with cuda.mapped(host) as device:
+        with pytest.raises(CUDAError, match="ALREADY_REGISTERED"), cuda.pinned(host):
+            pass
         add_one[16, 256](device)
         cuda.synchronize()
     np.testing.assert_array_equal(host, np.arange(4096.0) + 1)
+    with cuda.mapped(host[::-1]) as device:
+        add_one[16, 256](device)
+        cuda.synchronize()
+    np.testing.assert_array_equal(host, np.arange(4096.0) + 2)
     pinned = cuda.pinned_array_like(host)
     pinned[:] = 3
     np.testing.assert_array_equal(cuda.to_device(pinned).copy_to_host(), pinned)

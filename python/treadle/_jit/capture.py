@@ -49,7 +49,10 @@ class Function:
             if isinstance(node, ast.AsyncFunctionDef) and node.name == code.co_name:
                 text = "async cannot be used in kernels: they are plain functions"
                 raise UnsupportedError(place(self, node, text))
-        raise UnsupportedError(f"no 'def {code.co_name}' in {self.file}:{self.first_line}")
+        raise UnsupportedError(
+            f"the source of {self.kind} '{self.name}' cannot be read (no 'def {code.co_name}' in {self.file}:"
+            f"{self.first_line}); define the function in a file or a notebook cell, not by exec()"
+        )
 
     @property
     def parameters(self):

@@ -62,19 +62,26 @@ def _wait(stream):
         _treadle.Device().synchronize()
 
 
-def device_view(host, owner):
-    """A device array over host memory that the device can reach."""
+def extent(host):
+    """(first byte, size, place of the first element behind it) of the memory of a NumPy array."""
     address = host.__array_interface__["data"][0]
-    low = sum(min(0, s * (n - 1)) for n, s in zip(host.shape, host.strides)) if host.size else 0
-    high = sum(max(0, s * (n - 1)) for n, s in zip(host.shape, host.strides)) if host.size else 0
-    size = high - low + host.dtype.itemsize if host.size else 0
+    if not host.size:
+        return address, 0, 0
+    low = sum(min(0, s * (n - 1)) for n, s in zip(host.shape, host.strides))
+    high = sum(max(0, s * (n - 1)) for n, s in zip(host.shape, host.strides))
+    return address + low, high - low + host.dtype.itemsize, -low
+
+
+def device_view(host, owner, address=None):
+    """A device array over host memory that the device reaches at ``address``, or at the host's own."""
+    begin, size, place = extent(host)
     if not size:
         return _treadle.empty(host.shape, host.dtype)
-    memory = _memory.UnownedMemory(address + low, size, (owner, host))
+    memory = _memory.UnownedMemory(begin if address is None else address, size, (owner, host))
     if plain(host.dtype):
-        return ndarray(host.shape, host.dtype, MemoryPointer(memory, -low), host.strides)
+        return ndarray(host.shape, host.dtype, MemoryPointer(memory, place), host.strides)
     raw = ndarray((size,), np.uint8, MemoryPointer(memory, 0))
-    return StructuredArray(host.shape, host.strides, host.dtype, raw, -low)
+    return StructuredArray(host.shape, host.strides, host.dtype, raw, place)
 
 
 def _over(buffer, cls, shape, dtype, strides, order, keep):
@@ -131,14 +138,14 @@ class _Registered:
         self.array = array
 
     def __enter__(self):
-        self.lock = _treadle._LockedPages(
-            self.array.__array_interface__["data"][0], self.array.nbytes
-        )
+        begin, size, _ = extent(self.array)
+        self.lock = _treadle._LockedPages(begin, size) if size else None
         return self
 
     def __exit__(self, *error):
         _treadle.Device().synchronize()
-        self.lock.release()
+        if self.lock is not None:
+            self.lock.release()
 
 
 @contextlib.contextmanager
@@ -150,7 +157,7 @@ def mapped(*arylist, stream=0):
         found = []
         for array in arylist:
             lock = stack.enter_context(_Registered(array)).lock
-            view = device_view(array, lock)
+            view = device_view(array, lock, lock and lock.device_address)
             found.append(wrap(view, stream) if isinstance(view, ndarray) else view)
         yield found[0] if len(found) == 1 else found
 
