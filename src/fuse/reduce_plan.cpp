@@ -9,39 +9,6 @@ namespace {
 constexpr std::int64_t kShortRow = 32;   // shorter rows are left to one thread each
 constexpr std::int64_t kLongRow = 1024;  // longer rows get a whole block
 
-std::size_t leader(const std::vector<const View*>& views) {
-  std::size_t best = 0;
-  int most = -1;
-  for (std::size_t k = 0; k < views.size(); ++k) {
-    int steps = 0;
-    for (std::int64_t s : views[k]->strides) steps += s != 0;
-    if (steps > most) {
-      most = steps;
-      best = k;
-    }
-  }
-  return best;
-}
-
-int row_width(const Program& program, const ReducePlan& plan) {
-  std::size_t largest = 1;
-  for (std::size_t k = 0; k < program.leaves.size(); ++k) {
-    if (plan.reduced.access[k] == Access::constant) continue;
-    if (plan.reduced.access[k] != Access::flat) return 1;
-    largest = std::max(largest, itemsize(program.leaves[k].dtype));
-  }
-  auto width = static_cast<std::int64_t>(16 / largest);
-  for (std::size_t k = 0; k < program.leaves.size(); ++k) {
-    if (plan.reduced.access[k] == Access::constant) continue;
-    if (plan.addresses[k] % (static_cast<std::size_t>(width) * itemsize(program.leaves[k].dtype)) !=
-        0)
-      return 1;
-    for (std::int64_t stride : plan.kept.strides[k])
-      if (stride % width != 0) return 1;
-  }
-  return static_cast<int>(width);
-}
-
 // Threads of a unit, and results of a thread. A device that holds few threads reads memory in long
 // runs: each warp has rows, or a run of columns, of its own.
 void choose_unit(const ReducePlan& plan, bool few, int& lanes, int& columns) {
@@ -68,6 +35,39 @@ void choose_splits(driver::DeviceState& device, bool few, ReducePlan& plan) {
 }
 
 }  // namespace
+
+std::size_t leader(const std::vector<const View*>& views) {
+  std::size_t best = 0;
+  int most = -1;
+  for (std::size_t k = 0; k < views.size(); ++k) {
+    int steps = 0;
+    for (std::int64_t s : views[k]->strides) steps += s != 0;
+    if (steps > most) {
+      most = steps;
+      best = k;
+    }
+  }
+  return best;
+}
+
+int row_width(const Program& program, const Walk& kept, const Walk& reduced,
+              const std::vector<CUdeviceptr>& addresses) {
+  std::size_t largest = 1;
+  for (std::size_t k = 0; k < program.leaves.size(); ++k) {
+    if (reduced.access[k] == Access::constant) continue;
+    if (reduced.access[k] != Access::flat) return 1;
+    largest = std::max(largest, itemsize(program.leaves[k].dtype));
+  }
+  auto width = static_cast<std::int64_t>(16 / largest);
+  for (std::size_t k = 0; k < program.leaves.size(); ++k) {
+    if (reduced.access[k] == Access::constant) continue;
+    if (addresses[k] % (static_cast<std::size_t>(width) * itemsize(program.leaves[k].dtype)) != 0)
+      return 1;
+    for (std::int64_t stride : kept.strides[k])
+      if (stride % width != 0) return 1;
+  }
+  return static_cast<int>(width);
+}
 
 bool thread_per_result(const Shape& shape, const std::vector<bool>& reduced,
                        const std::vector<const View*>& leaves) {
@@ -108,7 +108,7 @@ ReducePlan make_reduce_plan(driver::DeviceState& device, const Program& program)
   bool few = holds_few_threads(device);
   plan.runs = few;
   choose_unit(plan, few, plan.lanes, plan.columns);
-  plan.width = plan.column ? 1 : row_width(program, plan);
+  plan.width = plan.column ? 1 : row_width(program, plan.kept, plan.reduced, plan.addresses);
   choose_splits(device, few, plan);
   return plan;
 }

@@ -28,6 +28,13 @@ struct ReducePlan {
   int run() const { return lanes * columns; }  // results of a unit (column)
 };
 
+// The operand that steps along most axes decides how they are walked.
+std::size_t leader(const std::vector<const View*>& views);
+// Elements of one access along reduced axes: 16 bytes of the widest leaf where all rows are
+// contiguous and aligned, else 1.
+int row_width(const Program& program, const Walk& kept, const Walk& reduced,
+              const std::vector<CUdeviceptr>& addresses);
+
 ReducePlan make_reduce_plan(driver::DeviceState& device, const Program& program);
 
 std::string print_reduce(const Program& program, const ReducePlan& plan);

@@ -3,44 +3,16 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "fuse/reduce_plan.h"
+
 namespace td::fuse {
 namespace {
 
 constexpr std::int64_t kLongRow = 1024;  // longer rows get a whole block
 
-// The operand that steps along most axes decides how they are walked.
-std::size_t leader(const std::vector<const View*>& views) {
-  std::size_t best = 0;
-  int most = -1;
-  for (std::size_t k = 0; k < views.size(); ++k) {
-    int steps = 0;
-    for (std::int64_t s : views[k]->strides) steps += s != 0;
-    if (steps > most) {
-      most = steps;
-      best = k;
-    }
-  }
-  return best;
-}
-
-int row_width(const Program& program, const StagedPlan& plan) {
+int row_width_of(const Program& program, const StagedPlan& plan) {
   if (!program.stores.empty() || program.stages() > 1) return 1;
-  std::size_t largest = 1;
-  for (std::size_t k = 0; k < program.leaves.size(); ++k) {
-    if (plan.reduced.access[k] == Access::constant) continue;
-    if (plan.reduced.access[k] != Access::flat) return 1;
-    largest = std::max(largest, itemsize(program.leaves[k].dtype));
-  }
-  auto width = static_cast<std::int64_t>(16 / largest);
-  for (std::size_t k = 0; k < program.leaves.size(); ++k) {
-    if (plan.reduced.access[k] == Access::constant) continue;
-    if (plan.addresses[k] % (static_cast<std::size_t>(width) * itemsize(program.leaves[k].dtype)) !=
-        0)
-      return 1;
-    for (std::int64_t stride : plan.kept.strides[k])
-      if (stride % width != 0) return 1;
-  }
-  return static_cast<int>(width);
+  return row_width(program, plan.kept, plan.reduced, plan.addresses);
 }
 
 void choose_splits(driver::DeviceState& device, StagedPlan& plan, bool one_stage) {
@@ -84,7 +56,7 @@ StagedPlan plan_staged(driver::DeviceState& device, const Program& program) {
   // A device that holds few threads reads long runs of memory: a warp has rows of its own.
   bool long_row = plan.reduced.count >= kLongRow || plan.kept.count == 1;
   plan.lanes = long_row && !holds_few_threads(device) ? 256 : 32;
-  plan.width = plan.column ? 1 : row_width(program, plan);
+  plan.width = plan.column ? 1 : row_width_of(program, plan);
   choose_splits(device, plan, program.stages() == 1);
   return plan;
 }
