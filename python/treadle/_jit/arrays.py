@@ -6,7 +6,7 @@ from . import records, special_values
 from . import types as ty
 from .debugging import checked_step
 from .errors import suggestion
-from .values import UNKNOWN, Value, literal, number
+from .values import UNKNOWN, Value, number
 
 _LENGTH_BITS = 47  # no array is longer than the address space
 
@@ -410,14 +410,12 @@ def captured_array(c, array):
     if symbol is None:
         symbol = c.unit.captured[id(array)] = c.unit.unique("captured")
         c.unit.keep.append(array)
-        axes = max(array.ndim, 1)
         shape = ", ".join(f"{n}ll" for n in array.shape) or "1"
         strides = ", ".join(f"{n}ll" for n in array.strides) or "0"
         c.unit.globals.append(
             f"__device__ {type_.cpp} {symbol}() "
             f"{{ return {{({type_.pointer}*){array.data.ptr}ull, {{{shape}}}, {{{strides}}}}}; }}"
         )
-        assert axes
     return Value(type_, f"{symbol}()")
 
 
@@ -425,6 +423,3 @@ def _is_field(base, index):
     """True for a['name'] of an array of records."""
     known = len(index) == 1 and isinstance(index[0], Value) and isinstance(index[0].const, str)
     return known and isinstance(base.type.dtype, ty.Record)
-
-
-__all__ = ["attribute", "declare", "dynamic_shared", "literal", "load", "store", "view"]

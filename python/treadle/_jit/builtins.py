@@ -24,7 +24,6 @@ from . import (
     vector_types,
 )
 from . import types as ty
-from .errors import UnsupportedError
 from .values import UNKNOWN, Value, number
 
 HANDLERS = {}
@@ -398,5 +397,3 @@ for _module in (
 from . import numpy_calls  # noqa: E402  it replaces rows of the tables above
 
 numpy_calls.register(HANDLERS)
-
-__all__ = ["ATTRIBUTES", "HANDLERS", "UnsupportedError", "call", "method"]

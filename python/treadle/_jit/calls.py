@@ -23,12 +23,6 @@ def call_function(c, target, args, kwargs, node):
             "launch both from the host, one after the other, or call a device function",
         )
     inner = getattr(target, "py_func", target)
-    if isinstance(target, Dispatcher) and not target.is_device and target.launch_only:
-        raise c.error(
-            f"kernel '{target.__name__}' cannot be called from a kernel",
-            node,
-            "call a device function; kernels are launched from the host",
-        )
     if isinstance(inner, pytypes.FunctionType):
         if isinstance(target, Dispatcher) and target.is_device and target._explicit:
             return call_signature(c, target, args, kwargs, node)
@@ -210,7 +204,6 @@ def call_python(c, py_func, args, kwargs, node, frozen=None):
         instance.recursive = True
         if instance.result is None:
             # Nothing is known yet: another return decides; this path is walked again.
-            c.env_unknown = True
             raise unknown_result(c, inner.function.name, node)
     result = instance.result
     codes = [v.code for _, v in run_time]

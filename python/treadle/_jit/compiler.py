@@ -30,7 +30,7 @@ class Conflict(ty.Type):
 class Unit:
     """What one kernel's translation unit holds: its functions, constants and options."""
 
-    def __init__(self, *, debug=False, bounds=False, options=None):
+    def __init__(self, *, debug=False, bounds=False):
         self.debug, self.bounds = debug, bounds
         self.functions = {}  # (py_func, types) -> Instance
         self.text = []  # of device functions, callees first
@@ -43,7 +43,6 @@ class Unit:
         self.names = 0
         self.dynamic_shared = False
         self.sites, self.site_numbers = [], {}  # what debug code may report
-        self.options = dict(options or {})
 
     def need(self, source):
         """Puts CUDA C++ text in front, once."""
@@ -589,6 +588,3 @@ def parameter(name, type_, code=None):
         if type_.cpp and type_ is not ty.none
         else Value(type_, "", None)
     )
-
-
-__all__ = ["FunctionCompiler", "Instance", "KernelError", "Unit", "parameter"]

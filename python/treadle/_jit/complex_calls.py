@@ -118,6 +118,3 @@ def register(handlers):
 
     for name in ("isnan", "isinf", "isfinite"):
         handlers[getattr(cmath, name)] = math_calls.test(name, getattr(np, name))
-
-
-__all__ = ["apply", "apply_ufunc", "power", "register"]

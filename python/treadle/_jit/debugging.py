@@ -280,6 +280,3 @@ def checked_divisor(c, symbol, value, node):
         message = "float floor division by zero" if symbol == "//" else "float modulo by zero"
     check(c, f"!tdpy::to<bool>({value.code})", node or c.node, ZeroDivisionError, [message])
     return value
-
-
-__all__ = ["DECLARATION", "FAILED", "Value", "assertion", "checked_index", "hand_on", "raising"]

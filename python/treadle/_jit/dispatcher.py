@@ -36,11 +36,9 @@ class Dispatcher(_treadle._PythonKernel):
     variant.
     """
 
-    launch_only, carveout = False, None
-
-    def __init__(self, py_func, signatures=None, *, device=False, debug=False, fastmath=False, options=None, link=(),
+    def __init__(self, py_func, signatures=None, *, device=False, debug=False, fastmath=False, link=(),
                  max_registers=None, launch_bounds=None, inline=False, opt=True, cache=False, lineinfo=False,
-                 extensions=(), cooperative=False, boundscheck=False):  # fmt: skip
+                 extensions=(), cooperative=False, boundscheck=False, carveout=None):  # fmt: skip
         parameters = inspect.signature(py_func, follow_wrapped=False).parameters.values()
         collects = any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
         super().__init__(-1 if collects else len(parameters))  # -1: arguments are always bound
@@ -54,7 +52,7 @@ class Dispatcher(_treadle._PythonKernel):
             max_registers,
             launch_bounds,
         )
-        self.cooperative = cooperative
+        self.cooperative, self.carveout = cooperative, carveout
         self.extensions = list(extensions)
         self.targetoptions = {
             "debug": debug, "fastmath": fastmath, "device": device, "opt": opt, "lineinfo": lineinfo, "inline": inline,
@@ -67,9 +65,8 @@ class Dispatcher(_treadle._PythonKernel):
         self._reporting = []
         self._explicit, self.specializations = None, {}
         if signatures is not None:
-            self._explicit = []
+            self._explicit = [tuple(s.args) for s in signatures]
             for signature in signatures:
-                self._explicit.append(tuple(signature.args))
                 self._compile_signature(signature)
 
     # ---- launching ----
@@ -484,13 +481,11 @@ def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=
     ``@cuda.jit``, ``@cuda.jit(device=True)``, ``@cuda.jit("void(float32[:], int32)")`` or a list of signatures.
     Keywords:
     ``device`` (a function that kernels call), ``fastmath``, ``debug`` (assert, raise and array indices are checked
-    and reported at
-    the launch), ``max_registers``, ``launch_bounds`` (threads, blocks), ``link`` (CUDA C++ sources), ``cache``,
-    ``inline``,
-    ``lineinfo`` (always on). Returns a Dispatcher. Raises TypingError at the first launch, or here when there is a
-    signature.
+    and reported at the launch), ``max_registers``, ``launch_bounds`` (threads, blocks), ``link`` (CUDA C++ sources),
+    ``cache``, ``inline``, ``lineinfo`` (always on). Returns a Dispatcher. Raises TypingError at the first launch, or
+    here when there is a signature.
     """
-    from .signatures import normalize, signatures_of
+    from .signatures import signatures_of
 
     boundscheck = bool(kws.pop("boundscheck", False))
     for gone in ("argtypes", "restype", "bind"):
@@ -529,14 +524,10 @@ def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=
             function = function.py_func
         if not isinstance(function, pytypes.FunctionType):
             raise TypeError(f"cuda.jit takes a Python function (def or lambda), not {function!r}")
-        dispatcher = Dispatcher(function, None, boundscheck=boundscheck, **options)
-        dispatcher.carveout = carveout
-        if signatures:
-            dispatcher._explicit = [tuple(s.args) for s in signatures]
-            with ShortTraces():
-                for s in signatures:
-                    dispatcher._compile_signature(s)
-        return dispatcher
+        with ShortTraces():
+            return Dispatcher(
+                function, signatures or None, boundscheck=boundscheck, carveout=carveout, **options
+            )
 
     if func_or_sig is None:
         return decorate
@@ -545,7 +536,6 @@ def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=
         return lambda function: decorate(function, signatures)
     if not callable(func_or_sig):
         raise TypeError(f"cuda.jit takes a function or a signature, not {func_or_sig!r}")
-    assert normalize
     return decorate(func_or_sig)
 
 
