@@ -35,9 +35,7 @@ def typeof(value):
     """The type that a kernel sees for an argument."""
     if isinstance(value, _treadle.ndarray):
         dtype = ty.from_dtype(value.dtype)
-        flags = value.flags
-        layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
-        return ty.Array(dtype, value.ndim, layout, not flags.writeable)
+        return ty.Array(dtype, value.ndim, ty.layout_of(value), not value.flags.writeable)
     number = type_of_number(value)
     if number is not None:
         return number
@@ -59,8 +57,8 @@ def typeof(value):
     if special is not None:
         return special[0]
     if isinstance(value, np.ndarray):
-        layout = "C" if value.flags.c_contiguous else "F" if value.flags.f_contiguous else "A"
-        return ty.Array(ty.from_dtype(value.dtype), value.ndim, layout, not value.flags.writeable)
+        dtype = ty.from_dtype(value.dtype)
+        return ty.Array(dtype, value.ndim, ty.layout_of(value), not value.flags.writeable)
     raise TypingError(f"a kernel cannot take a {type(value).__name__}: {value!r:.80}")
 
 

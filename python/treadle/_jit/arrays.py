@@ -404,8 +404,7 @@ def constant_record(c, record, name):
 def captured_array(c, array):
     """A device array of the surrounding program: by address, so later writes are seen."""
     dtype = ty.from_dtype(array.dtype)
-    layout = "C" if array.flags.c_contiguous else "F" if array.flags.f_contiguous else "A"
-    type_ = ty.Array(dtype, array.ndim, layout)
+    type_ = ty.Array(dtype, array.ndim, ty.layout_of(array))
     symbol = c.unit.captured.get(id(array))
     if symbol is None:
         symbol = c.unit.captured[id(array)] = c.unit.unique("captured")

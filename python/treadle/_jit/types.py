@@ -329,6 +329,12 @@ int_, uint, short, ushort, char, uchar = int64, uint64, int16, uint16, int8, uin
 long_, ulong, longlong, ulonglong = int64, uint64, int64, uint64
 
 
+def layout_of(array):
+    """ "C", "F" or "A": the layout of an array by its flags."""
+    flags = array.flags
+    return "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+
+
 def from_dtype(dtype):
     """The type of one element of a NumPy dtype; TypeError for what kernels do not have."""
     dtype = np.dtype(dtype)

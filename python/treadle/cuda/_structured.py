@@ -112,8 +112,7 @@ class StructuredArray(_OnDevice):
     def __treadle_type__(self):
         from .._jit import types
 
-        flags = self._stand_in.flags
-        layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+        layout = types.layout_of(self._stand_in)
         return types.Array(types.from_dtype(self.dtype), self.ndim, layout)
 
     def __treadle_pack__(self):

@@ -262,25 +262,33 @@ struct Buffers {
   std::vector<Z> data, scratch;
 };
 
+// The first `count` points of every line along the last axis, from the caller's memory and to it.
+template <class T>
+void load_lines(const FftwPlan& plan, const std::complex<T>* from, std::ptrdiff_t step,
+                std::ptrdiff_t count, bool inverse, Buffers& b) {
+  each_last_line(plan, [&](std::ptrdiff_t place, std::ptrdiff_t i, std::ptrdiff_t) {
+    for (std::ptrdiff_t k = 0; k < count; ++k)
+      b.data[static_cast<std::size_t>(place + k)] = load(from[i + k * step], inverse);
+  });
+}
+template <class T>
+void store_lines(const FftwPlan& plan, std::complex<T>* to, std::ptrdiff_t step,
+                 std::ptrdiff_t count, bool inverse, const Buffers& b) {
+  each_last_line(plan, [&](std::ptrdiff_t place, std::ptrdiff_t, std::ptrdiff_t o) {
+    for (std::ptrdiff_t k = 0; k < count; ++k)
+      to[o + k * step] = stored<T>(b.data[static_cast<std::size_t>(place + k)], inverse);
+  });
+}
+
 template <class T>
 void run_complex(FftwPlan* plan, std::complex<T>* in, std::complex<T>* out) {
   Buffers b(*plan);
   FftwAxis last = plan->axes[static_cast<std::size_t>(plan->rank - 1)];
   for (std::ptrdiff_t t = 0; t < plan->batch.n; ++t) {
-    const auto* from = in + t * plan->batch.in_step;
-    auto* to = out + t * plan->batch.out_step;
-    each_last_line(*plan, [&](std::ptrdiff_t place, std::ptrdiff_t i, std::ptrdiff_t) {
-      for (std::ptrdiff_t k = 0; k < last.n; ++k)
-        b.data[static_cast<std::size_t>(place + k)] =
-            load(from[i + k * last.in_step], plan->inverse);
-    });
+    load_lines(*plan, in + t * plan->batch.in_step, last.in_step, last.n, plan->inverse, b);
     for (int axis = plan->rank - 1; axis >= 0; --axis)
       along(*plan, axis, b.data.data(), b.scratch.data());
-    each_last_line(*plan, [&](std::ptrdiff_t place, std::ptrdiff_t, std::ptrdiff_t o) {
-      for (std::ptrdiff_t k = 0; k < last.n; ++k)
-        to[o + k * last.out_step] =
-            stored<T>(b.data[static_cast<std::size_t>(place + k)], plan->inverse);
-    });
+    store_lines(*plan, out + t * plan->batch.out_step, last.out_step, last.n, plan->inverse, b);
   }
 }
 
@@ -293,7 +301,6 @@ void run_from_real(FftwPlan* plan, T* in, std::complex<T>* out) {
   Z* full = b.scratch.data() + line.scratch();
   for (std::ptrdiff_t t = 0; t < plan->batch.n; ++t) {
     const T* from = in + t * plan->batch.in_step;
-    auto* to = out + t * plan->batch.out_step;
     each_last_line(*plan, [&](std::ptrdiff_t place, std::ptrdiff_t i, std::ptrdiff_t) {
       for (std::ptrdiff_t k = 0; k < last.n; ++k)
         full[k] = {static_cast<double>(from[i + k * last.in_step]), 0};
@@ -302,10 +309,7 @@ void run_from_real(FftwPlan* plan, T* in, std::complex<T>* out) {
     });
     for (int axis = plan->rank - 2; axis >= 0; --axis)
       along(*plan, axis, b.data.data(), b.scratch.data());
-    each_last_line(*plan, [&](std::ptrdiff_t place, std::ptrdiff_t, std::ptrdiff_t o) {
-      for (std::ptrdiff_t k = 0; k < half; ++k)
-        to[o + k * last.out_step] = stored<T>(b.data[static_cast<std::size_t>(place + k)], false);
-    });
+    store_lines(*plan, out + t * plan->batch.out_step, last.out_step, half, false, b);
   }
 }
 
@@ -318,12 +322,8 @@ void run_to_real(FftwPlan* plan, std::complex<T>* in, T* out) {
   std::ptrdiff_t half = plan->length(plan->rank - 1);
   Z* full = b.scratch.data() + line.scratch();
   for (std::ptrdiff_t t = 0; t < plan->batch.n; ++t) {
-    const auto* from = in + t * plan->batch.in_step;
     T* to = out + t * plan->batch.out_step;
-    each_last_line(*plan, [&](std::ptrdiff_t place, std::ptrdiff_t i, std::ptrdiff_t) {
-      for (std::ptrdiff_t k = 0; k < half; ++k)
-        b.data[static_cast<std::size_t>(place + k)] = load(from[i + k * last.in_step], true);
-    });
+    load_lines(*plan, in + t * plan->batch.in_step, last.in_step, half, true, b);
     for (int axis = 0; axis < plan->rank - 1; ++axis)
       along(*plan, axis, b.data.data(), b.scratch.data());
     each_last_line(*plan, [&](std::ptrdiff_t place, std::ptrdiff_t, std::ptrdiff_t o) {
