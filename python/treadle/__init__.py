@@ -86,6 +86,7 @@ __array_api_version__ = _array_api.VERSION
 pi, e, inf, nan, euler_gamma = _np.pi, _np.e, _np.inf, _np.nan, _np.euler_gamma
 
 _LAZY = (
+    "benchmarking",
     "cuda",
     "exceptions",
     "fft",
