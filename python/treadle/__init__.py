@@ -9,9 +9,14 @@ an NVIDIA GPU and, without one, on the software device. ``TREADLE_DEVICE`` choos
 import importlib as _importlib
 import importlib.util as _importlib_util
 
-import numpy as _np
+try:
+    import numpy as _np
 
-from . import _libraries, _treadle
+    from . import _libraries, _treadle
+except ImportError as _error:
+    from ._start import without_core as _without_core
+
+    _without_core(_error)  # raises
 
 _libraries.announce()
 

@@ -8,6 +8,7 @@ COMMANDS = {
     "tour": ("treadle.tour", "run CUDA kernels and arrays on this machine, checked and timed"),
     "cc": ("treadle.cc", "compile and run CUDA C++ programs without a GPU"),
     "run": ("treadle.run", "run a program written for numba.cuda or cupy, unchanged"),
+    "check": ("treadle.check", "does it work here, and if not, why: evidence, conclusions, advice"),
     "info": ("treadle.info", "what was found: devices, driver, compiler, libraries"),
 }
 

@@ -6,13 +6,11 @@ Folders are only listed here; nothing is opened until a device asks for a librar
 import os
 import sys
 
-from . import _treadle
 
-
-def wheel_folders():
-    """The ``nvidia/*/lib`` folders of every entry of ``sys.path``, in that order."""
+def wheel_folders(entries=None):
+    """The ``nvidia/*/lib`` folders of every entry of ``sys.path`` (or of the folders given), in that order."""
     found = []
-    for entry in sys.path:
+    for entry in sys.path if entries is None else entries:
         root = os.path.join(entry or os.getcwd(), "nvidia")
         try:
             names = sorted(os.listdir(root))
@@ -27,4 +25,6 @@ def wheel_folders():
 
 def announce():
     """Tells the core about the folders."""
+    from . import _treadle
+
     _treadle._set_library_search_path(wheel_folders())
