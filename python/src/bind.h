@@ -49,6 +49,7 @@ void bind_array_constructor(nb::class_<Array>& cls);
 void bind_runtime(nb::module_& m);
 void bind_graph(nb::module_& m);
 void bind_fusion(nb::module_& m);
+void bind_occupancy(nb::module_& m);
 
 // The GIL is not held while an object of this class lives. A daemon thread that comes back when the
 // interpreter is closing is ended by pthread_exit inside of PyEval_RestoreThread; unwinding C++

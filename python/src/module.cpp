@@ -41,4 +41,5 @@ NB_MODULE(_treadle, m) {
   bind_runtime(m);
   bind_graph(m);
   bind_fusion(m);
+  bind_occupancy(m);
 }

@@ -11,7 +11,6 @@
 #include "bind.h"
 #include "call_site.h"
 #include "kernel_args.h"
-#include "treadle/occupancy.h"
 #include "treadle/ptx.h"
 #include "treadle/python_kernel.h"
 
@@ -356,13 +355,6 @@ void bind_python_kernel(nb::module_& m) {
     return without_gil([&] { return ptx_of(text, given, cc); });
   });
   m.def("_watch_configurations", [](bool on) { watch_configurations = on; });
-  m.def("_active_blocks", [](const Kernel& kernel, int threads, std::size_t shared) {
-    return without_gil([&] { return active_blocks(kernel, threads, shared); });
-  });
-  m.def("_best_block", [](const Kernel& kernel, std::size_t shared) {
-    BestBlock best = without_gil([&] { return best_block(kernel, shared); });
-    return nb::make_tuple(best.threads, best.min_grid);
-  });
   m.def("_python_prelude", [] { return std::string(python_prelude()); });
   m.def("_python_part", [](const std::string& name) { return python_part(name); });
   nb::class_<PackedValue>(m, "_PackedValue")

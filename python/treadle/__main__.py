@@ -9,12 +9,13 @@ COMMANDS = {
     "cc": ("treadle.cc", "compile and run CUDA C++ programs without a GPU"),
     "run": ("treadle.run", "run a program written for numba.cuda or cupy, unchanged"),
     "check": ("treadle.check", "does it work here, and if not, why: evidence, conclusions, advice"),
+    "occupancy": ("treadle.occupancy_command", "how many blocks of a kernel fit, and why not more"),
     "info": ("treadle.info", "what was found: devices, driver, compiler, libraries"),
 }
 
 
 def usage():
-    lines = [f"  {name:8} {text}" for name, (_, text) in COMMANDS.items()]
+    lines = [f"  {name:9} {text}" for name, (_, text) in COMMANDS.items()]
     return (
         "usage: treadle COMMAND [OPTIONS]\n\n"
         + "\n".join(lines)

@@ -172,6 +172,7 @@ _HOST = {
         "PinnedMemory MemoryInfo IpcHandle set_memory_manager CudaSupportError cuda_error is_supported_version "
         "is_float16_supported is_bfloat16_supported is_fp8_supported",
         "_jit.report": "KernelRuntimeError",
+        "occupancy": "occupancy",
         "_jit.compile_only": "compile compile_all compile_for_current_device compile_ptx compile_source "
         "compile_ptx_for_current_device",
         "_jit.ufuncs": "vectorize guvectorize",

@@ -18,27 +18,23 @@ int constant_bytes(const CUmod_st& module) {
   return static_cast<int>(bytes);
 }
 
-// Searches downwards from the largest block, as published: the block that keeps most threads
-// resident.
 CUresult best_block(const CUfunc_st& function, CUoccupancyB2DSize shared_of, std::size_t shared,
                     int limit, int* min_grid, int* block_size) {
-  int most = static_cast<int>(max_block_threads(function));
-  if (limit > 0) most = std::min(most, limit);
-  std::uint32_t best_threads = 0;
-  int rounded = (most + static_cast<int>(kWarpSize) - 1) / static_cast<int>(kWarpSize) *
-                static_cast<int>(kWarpSize);
-  for (int size = rounded; size > 0; size -= static_cast<int>(kWarpSize)) {
-    int threads = std::min(size, most);
-    std::uint32_t blocks = blocks_per_multiprocessor(function, static_cast<std::uint32_t>(threads),
-                                                     shared_of ? shared_of(threads) : shared);
-    std::uint32_t resident = blocks * static_cast<std::uint32_t>(threads);
-    if (resident <= best_threads) continue;
-    best_threads = resident;
-    *block_size = threads;
-    *min_grid = static_cast<int>(blocks * worker_count());
-    if (resident == kThreadsPerMultiprocessor) break;
-  }
-  return best_threads ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  struct Context {
+    CUoccupancyB2DSize shared_of;
+    std::size_t shared;
+  } context{shared_of, shared};
+  auto ask = [](void* given, int threads) {
+    auto* from = static_cast<Context*>(given);
+    return from->shared_of ? from->shared_of(threads) : from->shared;
+  };
+  td::BestBlock best = td::best_block(
+      modelled_multiprocessor(), needs_of(function), static_cast<int>(worker_count()),
+      limit > 0 ? limit : static_cast<int>(kMaxThreads), ask, &context);
+  if (best.threads == 0) return CUDA_ERROR_INVALID_VALUE;
+  *block_size = best.threads;
+  *min_grid = best.min_grid;
+  return CUDA_SUCCESS;
 }
 
 CUresult active_blocks(int* blocks, CUfunction handle, int block_size, std::size_t shared,
@@ -210,7 +206,8 @@ CUresult td_soft_cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* shared, CU
     std::uint32_t fit =
         blocks_per_multiprocessor(function, static_cast<std::uint32_t>(block_size), 0);
     if (static_cast<std::uint32_t>(blocks) > fit) return CUDA_ERROR_INVALID_VALUE;
-    *shared = shared_for_blocks(function, static_cast<std::uint32_t>(blocks));
+    *shared = shared_for_blocks(function, static_cast<std::uint32_t>(block_size),
+                                static_cast<std::uint32_t>(blocks));
     return CUDA_SUCCESS;
   });
 }

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "softdev/run/executor.h"
+#include "softdev/run/occupancy.h"
 
 namespace td::softdev {
 
@@ -49,6 +50,10 @@ int clock_kilohertz() {
 
 int last_level_cache() { return static_cast<int>(std::max(0l, sysconf(_SC_LEVEL3_CACHE_SIZE))); }
 int multiprocessors() { return static_cast<int>(worker_count()); }
+int threads_of_multiprocessor() { return modelled_multiprocessor().threads; }
+int blocks_of_multiprocessor() { return modelled_multiprocessor().blocks; }
+int shared_of_multiprocessor() { return static_cast<int>(modelled_multiprocessor().shared); }
+int reserved_of_block() { return static_cast<int>(modelled_multiprocessor().reserved_shared); }
 int execution_timeout() { return std::getenv("TREADLE_LAUNCH_TIMEOUT") ? 1 : 0; }
 
 // Attributes first..last answer `value`, or what `compute` says. Launch and texture limits are
@@ -87,7 +92,7 @@ constexpr AttributeRow kAttributes[] = {
   {ECC_ENABLED,                          33,  0},      // and PCI_BUS_ID
   {PCI_DEVICE_ID,                        37,  0},      // TCC, memory clock and bus: not known
   {L2_CACHE_SIZE,                        38,  0, last_level_cache},
-  {MAX_THREADS_PER_MULTIPROCESSOR,       39,  2048},
+  {MAX_THREADS_PER_MULTIPROCESSOR,       39,  0, threads_of_multiprocessor},
   {ASYNC_ENGINE_COUNT,                   41,  1},      // and UNIFIED_ADDRESSING
   {42,                                   42,  32768},  // texture 1D layered width
   {43,                                   43,  2048},   // layers
@@ -118,7 +123,7 @@ constexpr AttributeRow kAttributes[] = {
   {COMPUTE_CAPABILITY_MINOR,             76,  0},
   {77,                                   77,  32768},  // mipmapped 1D
   {STREAM_PRIORITIES_SUPPORTED,          80,  1},      // and global and local accesses are cached
-  {MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 81,  static_cast<int>(kSharedPerMultiprocessor)},
+  {MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 81,  0, shared_of_multiprocessor},
   {MAX_REGISTERS_PER_MULTIPROCESSOR,     82,  65536},
   {MANAGED_MEMORY,                       83,  1},
   {84,                                   85,  0},      // boards of several GPUs
@@ -135,9 +140,9 @@ constexpr AttributeRow kAttributes[] = {
   {100,                                  100, 0},
   {101,                                  101, 1},      // direct access of the host to managed memory
   {102,                                  105, 0},      // virtual memory management, shareable handles
-  {MAX_BLOCKS_PER_MULTIPROCESSOR,        106, static_cast<int>(kBlocksPerMultiprocessor)},
+  {MAX_BLOCKS_PER_MULTIPROCESSOR,        106, 0, blocks_of_multiprocessor},
   {107,                                  110, 0},      // compression, persisting L2, access windows, RDMA
-  {RESERVED_SHARED_MEMORY_PER_BLOCK,     111, static_cast<int>(kReservedShared)},
+  {RESERVED_SHARED_MEMORY_PER_BLOCK,     111, 0, reserved_of_block},
   {112,                                  112, 0},      // sparse arrays
   {113,                                  113, 1},      // read-only host registration
   {114,                                  114, 0},

@@ -28,11 +28,6 @@ inline constexpr std::uint32_t kMaxWarps = kMaxThreads / kWarpSize;
 inline constexpr std::uint32_t kMaxSharedOptIn = 227 * 1024;
 inline constexpr std::uint32_t kMaxShared = 48 * 1024;
 inline constexpr std::uint32_t kSharedSlack = 1024;
-// What the multiprocessor of compute capability 9.0 has, for occupancy figures.
-inline constexpr std::uint32_t kSharedPerMultiprocessor = 228 * 1024;
-inline constexpr std::uint32_t kReservedShared = 1024;  // of each block
-inline constexpr std::uint32_t kThreadsPerMultiprocessor = 2048;
-inline constexpr std::uint32_t kBlocksPerMultiprocessor = 32;
 // Stack that a scalar function finds below its limit: for what it calls and does not check.
 inline constexpr std::size_t kScalarReserve = 24 * 1024;
 

@@ -11,6 +11,7 @@
 #include "softdev/run/memory.h"
 #include "softdev/run/module.h"
 #include "softdev/run/no_sanitize.h"
+#include "softdev/run/occupancy.h"
 
 namespace td::softdev {
 
@@ -100,11 +101,8 @@ class LaunchOp final : public Op {
 
   // Blocks that are resident on the modelled device at a time.
   std::uint32_t most_resident() const {
-    std::uint32_t shared = frame_.static_shared + frame_.dynamic_shared + kReservedShared;
-    std::uint32_t threads = (frame_.threads + kWarpSize - 1) / kWarpSize * kWarpSize;
-    return kMultiprocessors *
-           std::max(1u, std::min({kBlocksPerMultiprocessor, kThreadsPerMultiprocessor / threads,
-                                  kSharedPerMultiprocessor / shared}));
+    return kMultiprocessors * std::max(1u, blocks_per_multiprocessor(function_, frame_.threads,
+                                                                     frame_.dynamic_shared));
   }
 
   FairLaunch fair_launch() {

@@ -31,7 +31,7 @@ struct CUfunc_st {
       nullptr;  // null for a kernel whose barriers want warps as coroutines
   std::shared_ptr<td::softdev::SpecialCodes> special;  // null where there are none
   std::atomic<std::uint32_t> max_dynamic_shared{0};
-  std::atomic<int> carveout{-1};  // only remembered
+  std::atomic<int> carveout{-1};  // counts in occupancy figures
   void clear() {
     alive = false;
     module = nullptr;
