@@ -23,7 +23,6 @@ LEFT_OUT = {
         "safe_eval sctype2char set_string_function sometrue trapz asfarray disp who fromDlpack "
         "make_aligned_dtype"
     ),
-    "fused without it": "clear_memo memoize",
     "Philox is the one bit generator": "MRG32k3a XORWOW",
     "nothing to configure": "config",
 }

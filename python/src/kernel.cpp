@@ -102,6 +102,41 @@ void launch_on(const Stream& stream, const Kernel& kernel, const LaunchConfig& c
   before.use();
 }
 
+// What becomes of views that are not C-contiguous where a call does not say strided=.
+enum class StridedRule { refuse, warn, pass };
+StridedRule strided_rule = StridedRule::refuse;  // under the GIL
+
+void warn_of_views(const Kernel& kernel, const std::vector<KernelArg>& args) {
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const auto* array = std::get_if<Array>(&args[i]);
+    if (!array || array->c_contiguous()) continue;
+    std::string text = "kernel '" + kernel.name() + "': parameter " + std::to_string(i) +
+                       " gets the plain data pointer of a view of shape " +
+                       nb::repr(to_tuple(array->shape())).c_str() + " with strides " +
+                       nb::repr(to_tuple(array->strides())).c_str() +
+                       " bytes; a kernel that counts on rows one after the other reads other "
+                       "elements: pass ascontiguousarray(x) to it";
+    if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), 1) != 0) throw nb::python_error();
+  }
+}
+
+const char* strided_arguments() {
+  return strided_rule == StridedRule::refuse ? "error"
+         : strided_rule == StridedRule::warn ? "warn"
+                                             : "pass";
+}
+
+void set_strided_arguments(const std::string& rule) {
+  if (rule == "error")
+    strided_rule = StridedRule::refuse;
+  else if (rule == "warn")
+    strided_rule = StridedRule::warn;
+  else if (rule == "pass")
+    strided_rule = StridedRule::pass;
+  else
+    throw ValueError("strided_arguments must be 'error', 'warn' or 'pass', not '" + rule + "'");
+}
+
 void call_kernel(const Kernel& kernel, PyObject* args, PyObject* kwargs) {
   CallOptions call;
   Py_ssize_t count = PyTuple_GET_SIZE(args);
@@ -122,6 +157,10 @@ void call_kernel(const Kernel& kernel, PyObject* args, PyObject* kwargs) {
   LaunchConfig config{to_dim3(call.grid, "grid"), to_dim3(call.block, "block"), call.shared,
                       call_site(), call.cooperative};
   std::vector<KernelArg> list = to_kernel_args(call.args);
+  if (!call.strided && strided_rule != StridedRule::refuse) {
+    if (strided_rule == StridedRule::warn) warn_of_views(kernel, list);
+    call.strided = true;
+  }
   if (!call.stream) {
     without_gil([&] { kernel.launch(config, std::span<const KernelArg>(list), call.strided); });
     return;
@@ -369,6 +408,8 @@ void bind_kernel(nb::module_& m) {
       .def_prop_ro("kernel_names",
                    [](const Module& m) { return without_gil([&] { return m.kernel_names(); }); });
   nb::setattr(cls, "__module__", nb::str("treadle"));
+  m.def("_strided_arguments", strided_arguments);
+  m.def("_set_strided_arguments", set_strided_arguments);
   m.def("_module_from_image", [](nb::bytes image, std::string file_name, bool cooperative) {
     return Module::from_image(std::string(image.c_str(), image.size()),
                               to_options({}, {}, file_name, 1, cooperative));

@@ -35,6 +35,7 @@ from ._histograms import *  # noqa: E402
 from ._index_tricks import *  # noqa: E402
 from ._indexing import *  # noqa: E402
 from ._manipulation import *  # noqa: E402
+from ._memoize import *  # noqa: E402
 from ._memory import get_default_memory_pool, get_default_pinned_memory_pool  # noqa: E402
 from ._padding import *  # noqa: E402
 from ._pinned import *  # noqa: E402

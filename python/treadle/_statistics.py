@@ -105,7 +105,7 @@ def std(
     correction=None,
 ):
     """The standard deviation: the root of the variance. Arguments as for ``var``."""
-    ddof = _degrees(ddof, correction)
+    a, ddof = _own(a, "std"), _degrees(ddof, correction)
     return _treadle.sqrt(var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean), out)
 
 
@@ -275,7 +275,7 @@ def nanstd(
     correction=None,
 ):
     """The standard deviation of the numbers along ``axis``; arguments as for ``nanvar``."""
-    ddof = _degrees(ddof, correction)
+    a, ddof = _own(a, "nanstd"), _degrees(ddof, correction)
     return _treadle.sqrt(nanvar(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean), out)
 
 

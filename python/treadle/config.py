@@ -7,6 +7,10 @@ reductions whose kernel has another shape.
 
 ``tf32`` (False): whether a GPU may round the operands of float32 and complex64 matrix products to TF32 (10 bits of
 fraction), which is several times faster. ``TREADLE_TF32=1`` sets it from the start. The software device never rounds.
+
+``strided_arguments`` (``"error"``): what a call of a ``RawKernel`` does with a view that is not C-contiguous where it
+does not say ``strided=True``: refuses it; ``"warn"`` passes its plain data pointer, as CuPy does, with a
+``RuntimeWarning``; ``"pass"`` says nothing. ``treadle run`` sets ``"warn"`` for programs that import ``cupy``.
 """
 
 import os
@@ -33,9 +37,17 @@ class _Module(types.ModuleType):
     def tf32(self, on):
         _treadle._set_tf32(bool(on))
 
+    @property
+    def strided_arguments(self):
+        return _treadle._strided_arguments()
+
+    @strided_arguments.setter
+    def strided_arguments(self, rule):
+        _treadle._set_strided_arguments(rule)
+
 
 sys.modules[__name__].__class__ = _Module
-_SETTINGS = ("fusion", "tf32")
+_SETTINGS = ("fusion", "tf32", "strided_arguments")
 
 
 class set:
@@ -71,6 +83,7 @@ def show():
         "extension": _treadle.__file__,
         "fusion": _treadle._fusion(),
         "tf32": _treadle._tf32(),
+        "strided_arguments": _treadle._strided_arguments(),
         "environment": {name: os.environ[name] for name in names if name in os.environ},
         "library folders": _libraries.wheel_folders(),
     }

@@ -10,9 +10,8 @@ import zipfile
 
 USAGE = """usage: treadle run [--alias NAMES] (SCRIPT | -m MODULE | -c TEXT) [ARGUMENTS …]
 
-Runs a Python program with other libraries' names for Treadle: `import numba`, `from numba import cuda` and `import
-cupy`
-find Treadle. ARGUMENTS are the program's own (sys.argv[1:]). TREADLE_DEVICE chooses the device.
+Runs a Python program with other libraries' names for Treadle: `import numba`, `from numba import cuda`, `import cupy`
+and `import cupyx` find Treadle. ARGUMENTS are the program's own (sys.argv[1:]). TREADLE_DEVICE chooses the device.
 
   --alias NAMES   which names (default: numba,cupy,pycuda)
   -m MODULE       runs a module, as python -m does

@@ -215,3 +215,29 @@ def test_bits_of_all_shapes(shape, order):
             np.testing.assert_array_equal(
                 td.unpackbits(td.asarray(u), axis, bitorder=order).get(), want
             )
+
+
+def test_memoize():
+    calls = []
+
+    @td.memoize(for_each_device=True)
+    def table(n, step=1):
+        "A table."
+        calls.append((n, step))
+        return td.arange(0, n, step)
+
+    first = table(4)
+    assert table(4) is first and table(4, step=2) is not first and table.__doc__ == "A table."
+    assert calls == [(4, 1), (4, 2)]
+    td.clear_memo()
+    assert table(4) is not first and len(calls) == 3
+    with pytest.raises(TypeError, match="unhashable"):
+        table([4])
+
+
+def test_functions_name_themselves_when_they_refuse():
+    for name in ("std", "var", "median", "ptp", "average", "nanstd", "cov", "diff", "cumsum"):
+        with pytest.raises(TypeError) as refused:
+            getattr(td, name)(np.ones(3))
+        assert "asarray" in str(refused.value), name
+        assert name in str(refused.value) or "operand" in str(refused.value), name

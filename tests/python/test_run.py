@@ -68,7 +68,42 @@ assert cp is treadle
     assert out.strip() == "6.0 treadle ['-c', 'a', 'b']" and "cupy is Treadle" in err
 
 
+def test_kernels_of_cupy_take_views_and_say_so():
+    program = """
+import warnings
+import cupy as cp
+from cupyx.profiler import benchmark
+import cupyx
+k = cp.RawKernel("extern \\"C\\" __global__ void k(const float* x, float* o) { o[threadIdx.x] = x[threadIdx.x]; }", "k")
+x = cp.asfortranarray(cp.arange(6, dtype=cp.float32).reshape(2, 3))
+o = cp.zeros(6, cp.float32)
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    k((1,), (6,), (x, o))
+    k((1,), (6,), (x.ravel(), o[::-1][::-1]))
+print(o.get().tolist() == [0, 1, 2, 3, 4, 5], len(told), told[0].message, told[0].lineno)
+k((1,), (6,), (x, o))
+print(o.get().tolist(), benchmark.__module__, cupyx.rsqrt(cp.array([4.0]))[0], cupyx.scatter_add is cp.scatter_add)
+warnings.simplefilter("error")
+try:
+    k((1,), (6,), (x, o))
+except RuntimeWarning:
+    print("refused")
+"""
+    out, err = run("-c", program)
+    first, second, third = out.splitlines()
+    assert first.startswith("True 1 kernel 'k': parameter 0 gets the plain data pointer of a view")
+    assert "shape (2, 3) with strides (4, 8) bytes" in first and first.endswith(" 11")
+    assert second == "[0.0, 3.0, 1.0, 4.0, 2.0, 5.0] treadle.profiler 0.5 True"
+    assert third == "refused"
+    assert err.count("RuntimeWarning") == 1
+
+
 def test_what_is_not_there_says_so(tmp_path):
+    _, err = run("-c", "import cupyx.scipy.sparse", status=1)
+    assert "no counterpart of the module 'cupyx.scipy'; docs/from-cupy.md" in err
+    _, err = run("-c", "import cupyx; cupyx.errstate", status=1)
+    assert "cupyx.errstate has no counterpart in Treadle" in err
     _, err = run("-c", "import pycuda.driver", status=1)
     assert "pycuda's names are not part of Treadle yet" in err
     _, err = run("-c", "import numba.cuda.codegen", status=1)

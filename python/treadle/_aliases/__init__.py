@@ -17,7 +17,16 @@ from . import texts
 LIBRARIES = {
     "numba": "kernels of numba.cuda run on Treadle",
     "cupy": "cupy is Treadle",
+    "cupyx": "",
     "pycuda": "",
+}
+
+# where a user reads what a name has
+PAGES = {
+    "numba": "from-numba.md",
+    "cupy": "from-cupy.md",
+    "cupyx": "from-cupy.md",
+    "pycuda": "run.md",
 }
 
 
@@ -45,7 +54,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             if getattr(parent, "__path__", None):
                 return None  # a folder that somebody put there
             raise Missing(
-                f"Treadle has no counterpart of the module '{name}'; docs/from-{self.root}.md lists what it has",
+                f"Treadle has no counterpart of the module '{name}'; docs/{PAGES[self.root]} lists what it has",
                 name=name,
             )
         self.makers[name] = entry
@@ -74,6 +83,8 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if name == self.root and self.told:
             say(f"treadle: {self.told}")
             self.told = ""
+        if name == self.root:
+            getattr(sys.modules[f"{__name__}.{self.root}"], "imported", lambda: None)()
 
 
 def say(text):
@@ -81,7 +92,12 @@ def say(text):
 
 
 def install(*roots, quiet=False):
-    """Makes ``import numba`` (or another name of LIBRARIES) find Treadle's counterpart in this process."""
+    """Makes ``import numba`` (or another name of LIBRARIES) find Treadle's counterpart in this process.
+
+    ``cupy`` brings ``cupyx``, and kernels take views by their plain data pointers, with a warning.
+    """
+    if "cupy" in roots:
+        roots = (*roots, "cupyx")
     for root in roots:
         if root not in LIBRARIES:
             raise ValueError(f"no alias '{root}'; there are {', '.join(LIBRARIES)}")

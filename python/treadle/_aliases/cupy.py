@@ -6,6 +6,13 @@ import importlib.util
 MODULES = {"cupy": "treadle"}
 
 
+def imported():
+    """CuPy's kernels take views by their data pointers, and programs rely on it; Treadle says so, and does the same."""
+    from treadle import config
+
+    config.strided_arguments = "warn"
+
+
 def search(name):
     """cupy.x is treadle.x, for public names."""
     own = "treadle" + name[len("cupy") :]
