@@ -208,6 +208,28 @@ def test_specializations_are_kept():
         one.specialize(f4)
 
 
+def plain(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] += 1
+
+
+@pytest.mark.parametrize("copy", [lambda k: k.specialize(td.zeros(3)),
+                                  lambda k: pickle.loads(pickle.dumps(k))], ids=["specialize", "pickle"])  # fmt: skip
+def test_copies_of_a_kernel_keep_every_keyword(copy):
+    keywords = {"cooperative": True, "boundscheck": True, "shared_memory_carveout": 50, "fastmath": True, "opt": True,
+                "max_registers": 32, "launch_bounds": (64, 2), "lineinfo": True, "cache": True}  # fmt: skip
+    kernel = cuda.jit(**keywords)(plain)
+    made = copy(kernel)
+    assert made._keywords() == kernel._keywords() and made.targetoptions == kernel.targetoptions
+    assert (made.cooperative, made.boundscheck, made.carveout) == (True, True, 50)
+    x = td.zeros(3)
+    made[1, 4](x)
+    assert x.get().tolist() == [1, 1, 1]
+    (compiled,) = made.overloads.values()
+    assert compiled.cooperative and compiled.kernel.preferred_shared_memory_carveout == 50
+
+
 # ---- streams and events ----
 
 

@@ -41,7 +41,7 @@ def position(c, base, axis, i, node):
     if i.is_const:
         value = int(i.const)
         return f"{value}" if value >= 0 else f"({base.code}.shape[{axis}] - {-value})"
-    if i.bits is not None or not (i.type.signed):
+    if not i.type.signed or (i.floor is not None and i.floor >= 0):
         return f"(long long)({i.code})" if i.type != ty.int64 else i.code
     return f"tdpy::wrap({i.code}, {base.code}.shape[{axis}])"
 

@@ -47,6 +47,7 @@ def flatten(name, type_, declared, statements):
 
 def new_unit(dispatcher):
     unit = Unit(debug=dispatcher.debug, bounds=dispatcher.bounds)
+    unit.cooperative = dispatcher.cooperative
     linking.add(unit, dispatcher.link)
     return unit
 

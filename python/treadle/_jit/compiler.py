@@ -10,6 +10,7 @@ change its type along the way, as in Python, and every C++ variable still has on
 
 import ast
 
+from . import ranges
 from . import types as ty
 from .capture import Function
 from .errors import KernelError, TypingError, UnsupportedError, place, unexpected
@@ -188,7 +189,7 @@ class FunctionCompiler(Expressions):
             if a.type.cpp is None and const is UNKNOWN:
                 return Value(Conflict(_describe(a), _describe(b)))
             bits = None if None in (a.bits, b.bits) else max(a.bits, b.bits)
-            return Value(a.type, a.code, const, bits)
+            return Value(a.type, a.code, const, bits, least=ranges.lower(a, b))
         type_ = ty.unify(a.type, b.type)
         if type_ is None or type_.cpp is None:
             return Value(Conflict(_describe(a), _describe(b)))
@@ -357,8 +358,9 @@ class FunctionCompiler(Expressions):
             return
         entry = self.env
         arms = []
-        for body in (node.body, node.orelse):
+        for holds, body in ((True, node.body), (False, node.orelse)):
             self.env = dict(entry)
+            self.env.update(ranges.facts(self, node.test, holds))
             lines = self.block(lambda body=body: self.statements(body))
             arms.append((lines, self.env))
         merged = self.join(*(env for _, env in arms))
@@ -438,8 +440,13 @@ class FunctionCompiler(Expressions):
         """A bound that grows from round to round is no bound."""
         for name, value in new.items():
             before = old.get(name)
-            if before is not None and before.bits != value.bits:
-                new[name] = Value(value.type, value.code, value.const)
+            if before is None:
+                continue
+            if before.bits != value.bits:
+                value = Value(value.type, value.code, value.const, least=value.least)
+            if before.least != value.least:
+                value = Value(value.type, value.code, value.const, value.bits)
+            new[name] = value
 
     def do_While(self, node):
         def body(loop):
@@ -461,6 +468,7 @@ class FunctionCompiler(Expressions):
                     self.emit("break; }")
                 else:
                     self.emit(f"if (!({test.code})) break;")
+                self.env.update(ranges.facts(self, node.test, True))
             self.statements(node.body)
             return ended
 
@@ -540,7 +548,7 @@ def _same_env(a, b):
         return False
     return all(
         v.type == b[k].type
-        and v.bits == b[k].bits
+        and (v.bits, v.least) == (b[k].bits, b[k].least)
         and v.is_const == b[k].is_const
         and (v.items is None) == (b[k].items is None)
         for k, v in a.items()

@@ -44,6 +44,7 @@ class Dispatcher(_treadle._PythonKernel):
         super().__init__(-1 if collects else len(parameters))  # -1: arguments are always bound
         functools.update_wrapper(self, py_func)
         self.py_func, self.is_device, self.debug, self.fastmath = py_func, device, debug, fastmath
+        self.boundscheck = boundscheck
         self.bounds = (
             debug or boundscheck or os.environ.get("TREADLE_BOUNDSCHECK", "") not in ("", "0")
         )
@@ -52,7 +53,7 @@ class Dispatcher(_treadle._PythonKernel):
             max_registers,
             launch_bounds,
         )
-        self.cooperative, self.carveout = cooperative, carveout
+        self.cooperative, self.carveout, self.cache = cooperative, carveout, cache
         self.extensions = list(extensions)
         self.targetoptions = {
             "debug": debug, "fastmath": fastmath, "device": device, "opt": opt, "lineinfo": lineinfo, "inline": inline,
@@ -242,10 +243,10 @@ class Dispatcher(_treadle._PythonKernel):
         return found
 
     def _keywords(self):
+        """The keywords that make the same dispatcher again."""
         return {
-            "device": self.is_device, "debug": self.debug, "fastmath": self.fastmath, "link": self.link,
-            "max_registers": self.max_registers, "launch_bounds": self.launch_bounds, "extensions": self.extensions,
-            "boundscheck": self.bounds,
+            **self.targetoptions, "cache": self.cache, "cooperative": self.cooperative,
+            "boundscheck": self.boundscheck, "carveout": self.carveout,
         }  # fmt: skip
 
     def compile(self, signature):

@@ -6,7 +6,7 @@ import types as pytypes
 import numpy as np
 
 from .. import _treadle
-from . import arrays, operators, pointers, records, special_values, stubs, vector_types
+from . import arrays, operators, pointers, ranges, records, special_values, stubs, vector_types
 from . import types as ty
 from .array_parts import Part
 from .debugging import checked_count, checked_item
@@ -203,15 +203,18 @@ class Expressions:
         values = node.values
         value = self.expression(values[0])
         for other in values[1:]:
-            value = self.short_circuit(isinstance(node.op, ast.And), value, other)
+            known = values[: values.index(other)]
+            value = self.short_circuit(isinstance(node.op, ast.And), value, other, known)
         return value
 
-    def short_circuit(self, conjunction, left, right_node):
+    def short_circuit(self, conjunction, left, right_node, before):
+        """``left and right`` or ``left or right``; ``before``: the operands that left is made of."""
         test = self.truth(left)
         if test.is_const:
             return self.expression(right_node) if bool(test.const) == conjunction else left
         found = []
-        lines = self.block(lambda: found.append(self.expression(right_node)))
+        with ranges.knowing(self, before, conjunction):
+            lines = self.block(lambda: found.append(self.expression(right_node)))
         right = found[0]
         if left.type == right.type == ty.boolean and not lines:
             return Value(ty.boolean, f"({test.code} {'&&' if conjunction else '||'} {right.code})")
@@ -238,8 +241,9 @@ class Expressions:
         if test.is_const:
             return self.expression(node.body if test.const else node.orelse)
         found, lines = [], []
-        for part in (node.body, node.orelse):
-            lines.append(self.block(lambda part=part: found.append(self.expression(part))))
+        for holds, part in ((True, node.body), (False, node.orelse)):
+            with ranges.knowing(self, [node.test], holds):
+                lines.append(self.block(lambda part=part: found.append(self.expression(part))))
         type_ = self.common(found[0], found[1], node)
         codes = [self.convert(v, type_).code for v in found]
         if not lines[0] and not lines[1]:

@@ -2,7 +2,7 @@
 
 import ast
 
-from . import arrays
+from . import arrays, ranges
 from . import types as ty
 from .array_parts import Flat
 from .debugging import checked_step
@@ -243,6 +243,8 @@ def range_bounds(c, args, node):
     for v, source in zip(values, (start, stop, step)):
         if v.bits is None:
             v.bits = source.bits
+        if v.least is None and type_.signed and type_.bitwidth >= source.type.bitwidth:
+            v.least = source.least
     return (*values, type_)
 
 
@@ -283,10 +285,11 @@ def over_range(c, node, call):
         and stop.const >= -1
     ):
         bits = start.bits
+    least = ranges.of_counter(start, stop, step, rises)
 
     def body(loop):
         ended = dict(c.env)
-        c.assign(node.target, Value(type_, k, UNKNOWN, bits, weak=True))
+        c.assign(node.target, Value(type_, k, UNKNOWN, bits, weak=True, least=least))
         c.statements(node.body)
         return ended
 

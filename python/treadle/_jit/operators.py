@@ -129,8 +129,10 @@ def _bits(symbol, left, right):
     x, y = left.bits, right.bits
     if symbol == "&":
         return min(b for b in (x, y) if b is not None) if (x, y) != (None, None) else None
-    if symbol == "%" and y is not None and right.is_const and right.const > 0:
+    if symbol == "%" and y is not None:
         return y
+    if symbol == "-":  # not above what it is subtracted from
+        return x if _least(symbol, left, right) is not None else None
     if x is None or y is None:
         return None
     if symbol == "+":
@@ -146,14 +148,31 @@ def _bits(symbol, left, right):
     return None
 
 
+def _least(symbol, left, right):
+    """A bound below the result, not negative: of what cannot overflow."""
+    x, y = left.floor, right.floor
+    if symbol == "-" and x is not None and right.is_const and y is not None:
+        return x - y if y >= 0 and x >= y else None
+    bounded = left.bits is not None and right.bits is not None
+    if bounded and symbol == "+":
+        return x + y
+    if bounded and symbol == "*":
+        return x * y
+    return None
+
+
 def _text(c, symbol, left, right, type_):
     power = right
     x, y = c.convert(left, type_), c.convert(right, type_)
     cpp = type_.cpp
     if type_.is_integer or type_.is_boolean:
         bits = _bits(symbol, left, right) if type_ == ty.int64 else None
+        least = _least(symbol, left, right) if type_ == ty.int64 else None
         if symbol in ("+", "-", "*"):
-            if bits is not None and bits <= 62:  # cannot overflow: the compiler may know it
+            small = bits is not None and bits <= 62
+            if symbol == "-" and type_ == ty.int64:
+                small = least is not None or None not in (left.bits, right.bits)
+            if small:  # cannot overflow: the compiler may know it
                 code = f"({x.code} {symbol} {y.code})"
             else:
                 name = {"+": "add", "-": "sub", "*": "mul"}[symbol]
@@ -171,7 +190,9 @@ def _text(c, symbol, left, right, type_):
             code = f"tdpy::{name}({x.code}, {c.convert(power, ty.int64).code})"
         else:
             code = f"({cpp})({x.code} {symbol} {y.code})"
-        return Value(type_, code, UNKNOWN, bits)
+        if symbol != "-" and (bits is None or bits > 62):
+            least = None
+        return Value(type_, code, UNKNOWN, bits, least=least)
     if symbol == "**":
         return _power(c, left, right, type_)
     if type_ == ty.float16:

@@ -12,19 +12,29 @@ _MAX_BITS = 62
 
 class Value:
     """``type``, ``code`` (C++), ``const`` (the Python value when it is known), ``bits``: 0 <= value < 2**bits if
-    given. ``weak``: a number of Python's own, which by NumPy's rules takes the dtype of what it meets. ``items``:
+    given, ``least``: least <= value if given (not negative). ``weak``: a number of Python's own, which by NumPy's rules takes the dtype of what it meets. ``items``:
     of a tuple whose items are known one by one.
     """
 
-    __slots__ = ("bits", "code", "const", "items", "type", "weak")
+    __slots__ = ("bits", "code", "const", "items", "least", "type", "weak")
 
-    def __init__(self, type_, code="", const=UNKNOWN, bits=None, weak=False, items=None):
+    def __init__(
+        self, type_, code="", const=UNKNOWN, bits=None, weak=False, items=None, least=None
+    ):
         self.type, self.code, self.const, self.weak, self.items = type_, code, const, weak, items
+        self.least = least
         self.bits = bits if bits is not None and bits <= _MAX_BITS else None
 
     @property
     def is_const(self):
         return self.const is not UNKNOWN
+
+    @property
+    def floor(self):
+        """A number that the value, an integer, is not below; None when none is known."""
+        if self.is_const:
+            return int(self.const) if isinstance(self.const, int) else None
+        return self.least if self.least is not None else 0 if self.bits is not None else None
 
     def named(self, code):
         """The same value, kept in the variable ``code``."""
@@ -34,7 +44,7 @@ class Value:
                 i if i.type.cpp is None or i.code == "" else i.named(f"tdpy::get<{k}>({code})")
                 for k, i in enumerate(items)
             ]
-        return Value(self.type, code, self.const, self.bits, self.weak, items)
+        return Value(self.type, code, self.const, self.bits, self.weak, items, self.least)
 
     def __repr__(self):
         return f"<{self.type}: {self.code or self.const!r}>"
