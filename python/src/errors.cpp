@@ -1,6 +1,7 @@
 // One translator: the error classes of include/treadle/error.h become the Python classes of
 // treadle/errors.py.
 #include "bind.h"
+#include "treadle/launch_error.h"
 
 namespace td::python {
 namespace {
@@ -10,6 +11,7 @@ struct Classes {
   PyObject* compile;
   PyObject* cuda;
   PyObject* memory;
+  PyObject* limit;
   PyObject* internal;
 };
 Classes classes;
@@ -40,6 +42,10 @@ void translate(const std::exception_ptr& pointer, void*) {
   } catch (const LinAlgError& e) {
     nb::object linalg_error = nb::module_::import_("numpy").attr("linalg").attr("LinAlgError");
     PyErr_SetString(linalg_error.ptr(), e.what());
+  } catch (const LaunchLimitError& e) {
+    nb::object instance =
+        nb::handle(classes.limit)(e.what(), 1, "CUDA_ERROR_INVALID_VALUE", "cuLaunchKernel");
+    PyErr_SetObject(classes.limit, instance.ptr());
   } catch (const ValueError& e) {
     PyErr_SetString(PyExc_ValueError, e.what());
   } catch (const TypeError& e) {
@@ -74,6 +80,7 @@ void bind_errors(nb::module_&) {
   classes.compile = nb::object(errors.attr("CompileError")).release().ptr();
   classes.cuda = nb::object(errors.attr("CUDAError")).release().ptr();
   classes.memory = nb::object(errors.attr("OutOfMemoryError")).release().ptr();
+  classes.limit = nb::object(errors.attr("LaunchLimitError")).release().ptr();
   classes.internal = nb::object(errors.attr("InternalError")).release().ptr();
   nb::register_exception_translator(translate);
 }

@@ -22,6 +22,12 @@ void bind_pointer(nb::module_& m) {
            [](const Pointer& p, std::int64_t n) {
              return Pointer{{p.pointer.address + static_cast<std::uint64_t>(n)}, 0};
            })
+      .def("__eq__",
+           [](const Pointer& p, nb::handle other) {
+             std::optional<DevicePointer> same = to_pointer(other);
+             return same && same->address == p.pointer.address;
+           })
+      .def("__hash__", [](const Pointer& p) { return p.pointer.address; })
       .def("__repr__", [](const Pointer& p) {
         char text[64];
         std::snprintf(text, sizeof text, "<device address 0x%llx>",

@@ -164,7 +164,23 @@ struct Variant {
   std::vector<std::uint8_t> dtypes;  // wanted of every parameter; empty: as given
   bool cooperative = false;
   int reports = 0;  // not 0: the kernel may report a failure, and Python looks after the launch
-  std::mutex reporting;  // a report belongs to one launch
+  std::mutex reporting;                                   // a report belongs to one launch
+  std::unordered_map<std::size_t, std::uint32_t> blocks;  // by dynamic shared memory: for_all's
+
+  // Threads of a block for a launch over so many tasks: of the highest occupancy, and 256 where
+  // that is as good.
+  std::uint32_t block_for_all(std::size_t shared) {
+    auto [found, is_new] = blocks.try_emplace(shared, 0);
+    if (is_new) {
+      constexpr int kUsual = 256;
+      int best = best_block(*kernel, shared).threads;
+      if (best > kUsual && active_blocks(*kernel, kUsual, shared) * kUsual >=
+                               active_blocks(*kernel, best, shared) * best)
+        best = kUsual;
+      found->second = static_cast<std::uint32_t>(best);
+    }
+    return found->second;
+  }
 };
 
 // The base class of treadle's Dispatcher: the variants by key.
@@ -214,12 +230,21 @@ class PythonKernel {
   std::string last_key_;
 };
 
-// kernel[grid, block, stream, shared]: what is called with the arguments.
+// kernel[grid, block, stream, shared], or kernel.forall(tasks): what is called with the arguments.
 struct PythonLaunch {
   nb::object kernel;  // PythonKernel
   LaunchConfig config;
   std::optional<Stream> stream;
+  std::optional<std::int64_t> tasks;  // then the grid follows from it, and the block if it is 0
+  nb::object callbacks;               // a list, once it was asked for: called before each launch
 };
+
+// The block and the grid of a launch over so many tasks.
+void spread_tasks(std::int64_t tasks, Variant& variant, LaunchConfig& config) {
+  if (!config.block.x) config.block.x = variant.block_for_all(config.shared);
+  std::int64_t block = config.block.x;
+  config.grid.x = static_cast<std::uint32_t>((tasks + block - 1) / block);
+}
 
 void convert_numbers(Packer& packed, const Variant& variant) {
   for (std::size_t i = 0; i < variant.dtypes.size() && i < packed.at.size(); ++i) {
@@ -239,6 +264,7 @@ void convert_numbers(Packer& packed, const Variant& variant) {
 
 // False: an argument must be adapted by Python first.
 bool launch(const PythonLaunch& how, PyObject* args) {
+  if (how.tasks == 0) return true;
   PythonKernel& self = *nb::inst_ptr<PythonKernel>(how.kernel);
   thread_local Packer packed;
   packed.clear();
@@ -266,7 +292,10 @@ bool launch(const PythonLaunch& how, PyObject* args) {
   for (std::size_t i = 0; i < packed.at.size(); ++i)
     for (std::size_t word = 0; word < packed.words[i]; ++word)
       parameters[next++] = packed.bytes.data() + packed.at[i] + 8 * word;
+  if (how.callbacks.is_valid())
+    for (nb::handle callback : nb::list(how.callbacks)) callback(*variant->kernel, how);
   LaunchConfig config = how.config;
+  if (how.tasks) spread_tasks(*how.tasks, *variant, config);
   config.where = call_site();
   config.cooperative = variant->cooperative;
   const Kernel& kernel = *variant->kernel;
@@ -338,7 +367,7 @@ PyObject* kernel_subscript(PyObject* self, PyObject* config) noexcept {
     if (!watch_configurations && PyTuple_CheckExact(config) && PyTuple_GET_SIZE(config) == 2 &&
         quick_dim3(PyTuple_GET_ITEM(config, 0), launch.grid) &&
         quick_dim3(PyTuple_GET_ITEM(config, 1), launch.block))
-      return nb::cast(PythonLaunch{nb::borrow(self), launch, {}}).release().ptr();
+      return nb::cast(PythonLaunch{nb::borrow(self), launch, {}, {}, {}}).release().ptr();
     return nb::handle(self).attr("_configure")(nb::handle(config)).release().ptr();
   } catch (...) {
     set_python_error();
@@ -388,9 +417,20 @@ void bind_python_kernel(nb::module_& m) {
             new (self) PythonLaunch{std::move(kernel),
                                     LaunchConfig{to_dim3(grid.ptr(), "the grid"),
                                                  to_dim3(block.ptr(), "the block"), shared},
-                                    std::move(stream)};
+                                    std::move(stream),
+                                    {},
+                                    {}};
           },
           nb::arg("kernel"), nb::arg("grid"), nb::arg("block"), nb::arg("stream").none(),
+          nb::arg("shared"))
+      .def_static(
+          "over_tasks",
+          [](nb::object kernel, std::int64_t tasks, std::uint32_t block,
+             std::optional<Stream> stream, std::size_t shared) {
+            LaunchConfig config{{1, 1, 1}, {block, 1, 1}, shared};
+            return PythonLaunch{std::move(kernel), config, std::move(stream), tasks, {}};
+          },
+          nb::arg("kernel"), nb::arg("tasks"), nb::arg("block"), nb::arg("stream").none(),
           nb::arg("shared"))
       .def_prop_ro("griddim",
                    [](const PythonLaunch& l) {
@@ -402,6 +442,13 @@ void bind_python_kernel(nb::module_& m) {
                    })
       .def_prop_ro("sharedmem", [](const PythonLaunch& l) { return l.config.shared; })
       .def_prop_ro("stream", [](const PythonLaunch& l) { return l.stream; })
+      .def_prop_ro("tasks", [](const PythonLaunch& l) { return l.tasks; })
+      .def_prop_ro("kernel", [](const PythonLaunch& l) { return l.kernel; })
+      .def_prop_ro("pre_launch_callbacks",
+                   [](PythonLaunch& l) {
+                     if (!l.callbacks.is_valid()) l.callbacks = nb::list();
+                     return l.callbacks;
+                   })
       .def("launch", [](const PythonLaunch& l, nb::tuple args) { return launch(l, args.ptr()); });
 }
 

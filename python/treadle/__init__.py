@@ -63,7 +63,13 @@ from ._treadle import RawKernel, RawModule, __version__, ndarray  # noqa: E402
 from ._user_kernels import *  # noqa: E402
 from ._vectorize import *  # noqa: E402
 from ._windows import *  # noqa: E402
-from .errors import CompileError, CUDAError, InternalError, OutOfMemoryError  # noqa: E402
+from .errors import (  # noqa: E402
+    CompileError,
+    CUDAError,
+    InternalError,
+    LaunchLimitError,
+    OutOfMemoryError,
+)
 
 # Every operation and reduction of the tables; a function of _functions.py of the same name knows more and stays.
 for _name, _operation in _ufunc.operations().items():

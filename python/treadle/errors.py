@@ -22,6 +22,10 @@ class OutOfMemoryError(CUDAError, MemoryError):
     """Device memory is exhausted; the message states the sizes asked for, in use, cached and free."""
 
 
+class LaunchLimitError(CUDAError, ValueError):
+    """A launch that the limits of the device or of the kernel do not allow; the message names the limit."""
+
+
 class CompileError(RuntimeError):
     """A kernel's source does not compile. ``log`` is the compiler's full output with the user's own lines."""
 
@@ -37,5 +41,5 @@ class InternalError(RuntimeError):
     """A broken invariant of Treadle's own: please report it."""
 
 
-for _cls in (CUDAError, OutOfMemoryError, CompileError, InternalError):
+for _cls in (CUDAError, OutOfMemoryError, LaunchLimitError, CompileError, InternalError):
     _cls.__module__ = "treadle"

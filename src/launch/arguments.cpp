@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "base/author_name.h"
 #include "base/text.h"
 #include "launch/scalars.h"
 #include "treadle/error.h"
@@ -227,7 +228,7 @@ class Conversion {
 
 std::string message_head(const LaunchContext& context) {
   return base::cat(context.where ? context.where : "", context.where ? ": " : "", "kernel '",
-                   context.kernel, "'");
+                   base::author_name(context.kernel), "'");
 }
 
 void throw_count(const LaunchContext& context, std::size_t given) {

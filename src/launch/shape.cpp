@@ -1,11 +1,15 @@
 #include "launch/shape.h"
 
 #include "base/text.h"
-#include "treadle/error.h"
+#include "treadle/launch_error.h"
 
 namespace td::launch {
 
 namespace {
+
+[[noreturn]] void refuse(const std::string& problem) {
+  throw LaunchLimitError(problem + " (CUDA_ERROR_INVALID_VALUE)");
+}
 
 constexpr char kAxis[] = {'x', 'y', 'z'};
 
@@ -13,8 +17,8 @@ void check_not_empty(const char* what, const Dim3& size, const std::string& wher
   const std::uint32_t sizes[] = {size.x, size.y, size.z};
   for (int axis = 0; axis < 3; ++axis)
     if (sizes[axis] == 0)
-      throw ValueError(base::cat(where, what, " dimension ", kAxis[axis],
-                                 " is 0: nothing would run; skip the launch for empty input"));
+      refuse(base::cat(where, what, " dimension ", kAxis[axis],
+                       " is 0: nothing would run; skip the launch for empty input"));
 }
 
 void check_dimensions(const char* what, const Dim3& size, const std::uint32_t (&limits)[3],
@@ -22,25 +26,23 @@ void check_dimensions(const char* what, const Dim3& size, const std::uint32_t (&
   const std::uint32_t sizes[] = {size.x, size.y, size.z};
   for (int axis = 0; axis < 3; ++axis)
     if (sizes[axis] > limits[axis])
-      throw ValueError(
-          base::cat(where, what, " dimension ", kAxis[axis], " is ", sizes[axis], ", ",
-                    sizes[axis] - limits[axis], " more than this device's limit of ", limits[axis],
-                    " (MAX_", what[0] == 'g' ? "GRID" : "BLOCK", "_DIM_",
-                    static_cast<char>(kAxis[axis] - 'x' + 'X'), "); use a smaller ", what,
-                    what[0] == 'g' ? " and let each thread do more" : " and a larger grid"));
+      refuse(base::cat(where, what, " dimension ", kAxis[axis], " is ", sizes[axis], ", ",
+                       sizes[axis] - limits[axis], " more than this device's limit of ",
+                       limits[axis], " (MAX_", what[0] == 'g' ? "GRID" : "BLOCK", "_DIM_",
+                       static_cast<char>(kAxis[axis] - 'x' + 'X'), "); use a smaller ", what,
+                       what[0] == 'g' ? " and let each thread do more" : " and a larger grid"));
 }
 
 void check_threads(const Limits& limits, const Dim3& block, const std::string& where) {
   std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
   if (threads > limits.threads)
-    throw ValueError(base::cat(where, "block has ", threads, " threads, ", threads - limits.threads,
-                               " more than this device's limit of ", limits.threads,
-                               " (MAX_THREADS_PER_BLOCK); use a smaller block and a larger grid"));
+    refuse(base::cat(where, "block has ", threads, " threads, ", threads - limits.threads,
+                     " more than this device's limit of ", limits.threads,
+                     " (MAX_THREADS_PER_BLOCK); use a smaller block and a larger grid"));
   if (threads > limits.kernel_threads)
-    throw ValueError(base::cat(where, "block has ", threads, " threads, ",
-                               threads - limits.kernel_threads,
-                               " more than this kernel's limit of ", limits.kernel_threads,
-                               " (its registers or __launch_bounds__); use a smaller block"));
+    refuse(base::cat(where, "block has ", threads, " threads, ", threads - limits.kernel_threads,
+                     " more than this kernel's limit of ", limits.kernel_threads,
+                     " (its registers or __launch_bounds__); use a smaller block"));
 }
 
 }  // namespace
@@ -48,11 +50,10 @@ void check_threads(const Limits& limits, const Dim3& block, const std::string& w
 void grant_shared(DeviceKernel& kernel, const std::string& where, std::size_t bytes) {
   const Limits& limits = kernel.limits;
   if (bytes > limits.shared_most)
-    throw ValueError(
-        base::cat(where, "block asks for ", bytes, " bytes of dynamic shared memory, ",
-                  bytes - limits.shared_most, " more than the ", limits.shared_most,
-                  " that this device leaves beside ", limits.shared_static,
-                  " static bytes (MAX_SHARED_MEMORY_PER_BLOCK_OPTIN); use smaller tiles"));
+    refuse(base::cat(where, "block asks for ", bytes, " bytes of dynamic shared memory, ",
+                     bytes - limits.shared_most, " more than the ", limits.shared_most,
+                     " that this device leaves beside ", limits.shared_static,
+                     " static bytes (MAX_SHARED_MEMORY_PER_BLOCK_OPTIN); use smaller tiles"));
   static std::mutex mutex;
   std::lock_guard lock(mutex);
   kernel.device->make_current();

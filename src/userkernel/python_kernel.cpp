@@ -1,3 +1,4 @@
+#include "base/author_name.h"
 #include "base/disk_cache.h"
 #include "base/hash.h"
 #include "base/text.h"
@@ -62,12 +63,12 @@ void launch_packed(const Kernel& kernel, const LaunchConfig& config, std::span<v
   if (!launch::shape_fits(target.limits, config, target.shared_granted)) [[unlikely]]
     launch::check_shape(target, launch::message_head(context) + ": ", config);
   if (target.params_known && parameters.size() != target.params.size()) [[unlikely]]
-    throw InternalError(base::cat("kernel '", state.name(), "' was given ", parameters.size(),
-                                  " parameters and has ", target.params.size()));
+    throw InternalError(base::cat("kernel '", base::author_name(state.name()), "' was given ",
+                                  parameters.size(), " parameters and has ", target.params.size()));
   driver::flush_pending(*device);
   const driver::StreamState& stream = *driver::current_stream(device);
   device->make_current();
-  device->launches().note(state.name(), config.where ? config.where : "");
+  device->launches().note(base::author_name(state.name()), config.where ? config.where : "");
   auto shared = static_cast<unsigned>(config.shared);
   const driver::Api& api = device->api();
   auto launch = [&](auto function, auto... rest) {

@@ -122,10 +122,23 @@ def run(path, timeout):
     """[(outcome, reason)] of a notebook's cells, and what it printed."""
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "cells.json"
-        command = [sys.executable, "-m", "treadle", "run", __file__, "--here", str(result), str(path.resolve())]
+        command = [
+            sys.executable,
+            "-m",
+            "treadle",
+            "run",
+            __file__,
+            "--here",
+            str(result),
+            str(path.resolve()),
+        ]
         try:
             done = subprocess.run(
-                command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout
+                command,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=timeout,
             )
             text, died = done.stdout, f"the process ended with {done.returncode}"
         except subprocess.TimeoutExpired as late:

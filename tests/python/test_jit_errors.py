@@ -57,6 +57,57 @@ def run_time_shape_of_a_tuple(a):
     s[0, 0] = 1
 
 
+def run_time_axes(a):
+    i = cuda.grid(a.shape[0])
+    a[i] = 1
+
+
+def alignment_as_text(a):
+    s = cuda.local.array(4, np.int32, "16")
+    a[0] = s[0]
+
+
+def unknown_dtype(a):
+    s = cuda.local.array(4, "int33")
+    a[0] = s[0]
+
+
+def vote_with_a_float_mask(a):
+    a[0] = cuda.all_sync(a[0], 1)
+
+
+def vote_of_a_float(a):
+    a[0] = cuda.ballot_sync(0xFFFFFFFF, a[0])
+
+
+def hinted_load_at_a_float(a):
+    a[0] = cuda.ldcs(a, 1.0)
+
+
+def hinted_load_with_two_indices(a):
+    a[0] = cuda.ldcs(a, (1, 2))
+
+
+@cuda.jit(device=True)
+def tower(n):
+    if n <= 0:
+        return None
+    return n, tower(n - 1)
+
+
+@cuda.jit(device=True)
+def only_itself(n):
+    return only_itself(n)
+
+
+def returns_a_growing_tuple(a):
+    tower(100)
+
+
+def runs_away(a):
+    only_itself(1)
+
+
 def returns(a):
     return a[0]
 
@@ -349,6 +400,13 @@ def calls_a_number(a):
 MISTAKES = [
     (run_time_shape, "cuda.shared.array(cuda.blockDim.x, np.int32)", "must be a constant", "dynamic shared memory"),
     (run_time_shape_of_a_tuple, "cuda.local.array((n, 2), np.int32)", "must be a constant", "use a literal"),
+    (run_time_axes, "cuda.grid(a.shape[0])", "RequireLiteralValue: cuda.grid takes the number of dimensions", ""),
+    (alignment_as_text, 'cuda.local.array(4, np.int32, "16")', "RequireLiteralValue: alignment must be a constant", ""),
+    (unknown_dtype, 'cuda.local.array(4, "int33")', "Invalid NumPy dtype specified: 'int33'", "use numpy.float32"),
+    (vote_with_a_float_mask, "cuda.all_sync(a[0], 1)", "Mask type must be an integer, not float64", ""),
+    (vote_of_a_float, "cuda.ballot_sync(0xFFFFFFFF, a[0])", "Predicate must be an integer or boolean", "compare it"),
+    (hinted_load_at_a_float, "cuda.ldcs(a, 1.0)", "float64 is not a valid index", "an index is an integer"),
+    (hinted_load_with_two_indices, "cuda.ldcs(a, (1, 2))", "Expected 1 indices, got 2", ""),
     (returns, "return a[0]", "must have void return type", "write the result to an array"),
     (unsupported_object, "thing.method()", "'Thing.method'", "call a function"),
     (unsupported_global, "numbers[cuda.threadIdx.x]", "global list", "use a tuple or an array"),
@@ -404,7 +462,7 @@ MISTAKES = [
     (step_of_zero, "a[::0]", "step cannot be zero", ""),
     (large_shared_array, "cuda.shared.array(1_000_000, np.float32)", "4000000 bytes", ""),
     (shape_is_float, "cuda.shared.array(2.5, np.float32)", "must be integers, not 2.5", ""),
-    (dtype_is_nothing, 'cuda.shared.array(4, "flaot")', "'flaot' is not a dtype", "float32"),
+    (dtype_is_nothing, 'cuda.shared.array(4, "flaot")', "Invalid NumPy dtype specified: 'flaot'", "float32"),
     (atomic_on_a_number, "cuda.atomic.add(a[0], 0, 1)", "takes an array, not float64", ""),
     (atomic_of_a_dtype_without, "cuda.atomic.and_(a, 0, 1)", "arrays of float64", ""),
     (prints_an_array, "print(a)", "print does not take array(float64, 1d, C)", "print numbers"),
@@ -556,3 +614,11 @@ def test_functions_behind_decorators_and_star_parameters():
     assert a[0].item() == 2.5
     keywords[1, 1](a, b=4)
     assert a[0].item() == 4
+
+
+def test_recursion_without_a_type_is_told_at_the_function():
+    text = refused(returns_a_growing_tuple)
+    assert "in device function 'tower': Return type of recursive function does not converge" in text
+    text = refused(runs_away)
+    assert "in device function 'only_itself': cannot type infer runaway recursion" in text
+    assert "return a value that does not call the function" in text

@@ -1,7 +1,10 @@
 """The host side of cuda.jit: arguments, launches, streams, events, contexts by Numba's names."""
 
 import asyncio
+import math
 import pickle
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -352,3 +355,109 @@ def test_kernels_of_a_module_travel_in_pickles():
     x = td.zeros(3)
     again[1, 3](x)
     assert x.get().tolist() == [1, 1, 1]
+
+
+def local_kernels():
+    scale = 3
+
+    def helper(x):
+        return x * scale
+
+    inner = cuda.jit(device=True)(helper)
+
+    @cuda.jit("void(float64[:])")
+    def kernel(x):
+        i = cuda.grid(1)
+        if i < x.size:
+            x[i] = inner(x[i]) + np.float64(math.pi)
+
+    @cuda.jit
+    def factorial(x, n):
+        x[0] = product(n)
+
+    @cuda.jit(device=True)
+    def product(n):
+        if n <= 1:
+            return 1
+        return n * product(n - 1)
+
+    @cuda.vectorize(["float64(float64)"])
+    def tripled(x):
+        return helper(x)
+
+    return kernel, factorial, tripled
+
+
+def test_kernels_inside_of_functions_travel_in_pickles():
+    def once(kernel):
+        return pickle.loads(pickle.dumps(kernel))
+
+    for again in (once, lambda kernel: once(once(kernel))):
+        kernel, factorial, tripled = map(again, local_kernels())
+        x = td.ones(2)
+        kernel[1, 2](x)
+        assert np.allclose(x.get(), 3 + math.pi)
+        factorial[1, 1](x, 5)
+        assert x.get()[0] == 120
+        assert tripled(np.arange(3.0)).tolist() == [0, 3, 6]
+        assert kernel.signatures == local_kernels()[0].signatures
+
+
+def test_kernels_inside_of_functions_travel_to_other_processes(tmp_path):
+    kernel, _, _ = local_kernels()
+    file = tmp_path / "kernel"
+    file.write_bytes(pickle.dumps(kernel[1, 2]))
+    text = f"""
+import pickle, numpy
+launch = pickle.load(open({str(file)!r}, "rb"))
+x = numpy.ones(2)
+launch(x)
+print(launch.griddim, launch.blockdim, *x)
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", text], capture_output=True, text=True
+    )
+    assert done.stdout.split(") ")[-1].split() == [str(3 + math.pi)] * 2, done.stderr
+
+
+def test_callbacks_run_before_each_launch_and_do_not_travel():
+    seen = []
+    launch = add_one[1, 3]
+    launch.pre_launch_callbacks.append(
+        lambda kernel, config: seen.append((kernel.name, config.blockdim))
+    )
+    x = td.zeros(3)
+    launch(x)
+    launch(x)
+    assert [shape for _, shape in seen] == [(3, 1, 1)] * 2 and x.get().tolist() == [2, 2, 2]
+    with pytest.raises(pickle.PicklingError, match="callbacks"):
+        pickle.dumps(launch)
+    with pytest.raises(pickle.PicklingError, match="stream"):
+        pickle.dumps(add_one[1, 1, cuda.stream()])
+
+
+def test_a_launch_beyond_the_limits_is_both_kinds_of_error():
+    with pytest.raises(
+        td.LaunchLimitError, match=r"kernel 'add_one': block has 2048 threads"
+    ) as caught:
+        add_one[1, 2048](td.zeros(1))
+    assert isinstance(caught.value, ValueError) and isinstance(caught.value, td.CUDAError)
+    assert caught.value.name == "CUDA_ERROR_INVALID_VALUE" and "py_" not in str(caught.value)
+
+
+def test_forall_chooses_once_and_takes_what_launches_take():
+    x = td.zeros(1000)
+    launch = add_one.forall(1000)
+    for _ in range(3):
+        launch(x)
+    assert (x.get() == 3).all() and launch.tasks == 1000
+    add_one.forall(0)(x)
+    host = np.zeros(5)
+    add_one.forall(5, 32, cuda.stream())(host)
+    assert (host == 1).all()
+    with pytest.raises(ValueError, match="negative task count"):
+        add_one.forall(-1)
+    with pytest.raises(ValueError, match="threads of a block"):
+        add_one.forall(1, -1)
+    with pytest.raises(td.LaunchLimitError):
+        add_one.forall(4096, 2048)(x)

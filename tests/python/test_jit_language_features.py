@@ -235,6 +235,35 @@ def test_folds_of_whole_arrays():
     assert np.allclose(launch(k, np.zeros(21), a), w), launch(k, np.zeros(21), a)
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128, np.int32])
+def test_folds_that_leave_nan_out(dtype):
+    @cuda.jit
+    def k(o, a):
+        o[0] = np.nansum(a)
+        o[1] = np.nanprod(a)
+        o[2] = np.nanmean(a)
+        o[3] = np.nanvar(a)
+        o[4] = np.nanstd(a)
+
+    @cuda.jit
+    def extremes(o, a):
+        o[0] = np.nanmin(a)
+        o[1] = np.nanmax(a)
+
+    values = [[3, 1, 4], [7]]
+    if dtype != np.int32:
+        values += [[np.nan, 2, -5, np.nan, 3], [np.nan, np.nan], [1, np.nan], [np.inf, np.nan, 1]]
+    for row in values:
+        a = np.array(row, dtype)
+        want = [np.nansum(a), np.nanprod(a), np.nanmean(a), np.nanvar(a), np.nanstd(a)]
+        found = launch(k, np.zeros(5, complex), a)
+        np.testing.assert_allclose(found, want, rtol=1e-5, equal_nan=True)
+        if dtype != np.complex128:
+            want = [np.nanmin(a), np.nanmax(a)]
+            np.testing.assert_array_equal(launch(extremes, np.zeros(2), a), want)
+
+
 def test_functions_of_operator():
     @cuda.jit
     def k(o, a, b):

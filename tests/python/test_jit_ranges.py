@@ -93,7 +93,7 @@ def test_indices_below_a_name_that_is_compared(kernel):
     np.testing.assert_array_equal(y.get(), of_numpy(kernel.__name__, a))
     if kernel is not loop:
         text = next(iter(kernel.inspect_source().values()))
-        assert "tdpy::wrap(" not in text.partition("py_" + kernel.__name__)[2]
+        assert "tdpy::wrap(" not in text.partition("py__" + kernel.__name__)[2]
 
 
 @cuda.jit
@@ -147,7 +147,9 @@ def assigned_inside(a, b):
 
 
 @pytest.mark.parametrize(
-    "kernel", [other_path, changed, falls, negated, either, assigned_inside], ids=lambda k: k.__name__
+    "kernel",
+    [other_path, changed, falls, negated, either, assigned_inside],
+    ids=lambda k: k.__name__,
 )
 def test_negative_indices_still_count_from_the_end(kernel):
     a = np.arange(100, 132)

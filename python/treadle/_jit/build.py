@@ -11,8 +11,8 @@ from .values import Value
 
 
 def entry_name(py_func):
-    """The kernel's name in its text."""
-    return "py_" + "".join(ch if ch.isalnum() and ch.isascii() else "_" for ch in py_func.__name__)
+    """The kernel's name in its text; messages show what stands behind ``py__`` (author_name in src/base/text.h)."""
+    return "py__" + "".join(ch if ch.isalnum() and ch.isascii() else "_" for ch in py_func.__name__)
 
 
 def flatten(name, type_, declared, statements):

@@ -176,7 +176,8 @@ def call_python(c, py_func, args, kwargs, node, frozen=None):
                 lines = inner.walk(values) if instance.recursive else lines
         except KernelError as error:
             unit.functions.pop(key, None)
-            again = frozen is None and any(_may_freeze(v) for _, v in bound)
+            again = frozen is None and not instance.recursive
+            again = again and any(_may_freeze(v) for _, v in bound)
             if again and isinstance(error, TypingError):
                 known = [(name, _frozen(c, v)) for name, v in bound]
                 try:
@@ -221,7 +222,7 @@ def call_python(c, py_func, args, kwargs, node, frozen=None):
 
 def unknown_result(c, name, node):
     return c.error(
-        f"the type that '{name}' returns depends on itself",
+        f"cannot type infer runaway recursion: the type that '{name}' returns depends on itself",
         node,
         "return a value that does not call the function before the recursive call",
     )

@@ -330,8 +330,11 @@ class FunctionCompiler(Expressions):
         self.result = self.join_result(value)
         if self.result is None:
             self.result = wanted
+            growing = ""
+            if self.instance is not None and self.instance.recursive:
+                growing = "Return type of recursive function does not converge: "
             raise self.error(
-                f"this returns {value.type}, and another return of '{self.function.name}' gives {wanted}",
+                f"{growing}this returns {value.type}, and another return of '{self.function.name}' gives {wanted}",
                 node,
                 "let all returns give the same type",
             )

@@ -4,7 +4,7 @@ import numpy as np
 
 from . import arrays, stubs
 from . import types as ty
-from .errors import NeedsConstant, TypingError
+from .errors import LITERAL, NeedsConstant, TypingError
 from .values import UNKNOWN, Value, number
 
 _GRID_BITS = {"x": 42, "y": 27, "z": 23}
@@ -51,7 +51,10 @@ def _along(c, node, name, args, kwargs, one, bits):
     if not n.is_const or not isinstance(n.const, (int, np.integer)) or not 1 <= n.const <= 3:
         kind = TypingError if n.is_const else NeedsConstant
         raise c.error(
-            f"cuda.{name} takes the number of dimensions, a constant 1, 2 or 3", node, "", kind
+            f"{LITERAL}cuda.{name} takes the number of dimensions, a constant 1, 2 or 3",
+            node,
+            "",
+            kind,
         )
     items = [Value(ty.int64, one(axis), UNKNOWN, bits[axis]) for axis in "xyz"[: int(n.const)]]
     return items[0] if len(items) == 1 else c.make_tuple(items)
@@ -115,7 +118,7 @@ def _alignment(c, value, node):
     n = value.const
     if not isinstance(n, (int, np.integer)) or isinstance(n, bool):
         kind = TypingError if value.is_const else NeedsConstant
-        raise c.error("alignment must be a constant integer", node, "", kind)
+        raise c.error(f"{LITERAL}alignment must be a constant integer", node, "", kind)
     if n <= 0 or n & (n - 1) or n % 8:
         raise c.error(
             f"Alignment must be a positive power of two and a multiple of the size of a pointer (8), not {n}",
@@ -139,7 +142,7 @@ def element_type(c, value, node):
     except TypeError:
         pass
     raise c.error(
-        f"{target!r} is not a dtype that kernels have",
+        f"Invalid NumPy dtype specified: {target!r}: kernels have no such dtype",
         node,
         "use numpy.float32 or numba-style types such as float32",
     )
@@ -173,6 +176,17 @@ _SIMPLE = {
 }
 
 
+_VOTES = ("all_sync", "any_sync", "ballot_sync")
+
+
+def _check_vote(c, name, mask, predicate, node):
+    if not mask.type.is_integer:
+        raise c.error(f"cuda.{name}: Mask type must be an integer, not {mask.type}", node)
+    if not (predicate.type.is_integer or predicate.type.is_boolean):
+        text = f"cuda.{name}: Predicate must be an integer or boolean, not {predicate.type}"
+        raise c.error(text, node, "compare it: x != 0")
+
+
 def _simple(name, result, text, types):
     def handler(c, args, kwargs, node):
         least = 0 if name == "syncwarp" else len(types)
@@ -180,6 +194,8 @@ def _simple(name, result, text, types):
         if name == "syncwarp" and not args:
             args = [number(0xFFFFFFFF)]
         codes = []
+        if name in _VOTES:
+            _check_vote(c, name, *args, node)
         for value, type_ in zip(args, types):
             if not isinstance(value.type, ty.Scalar):
                 raise c.error(f"cuda.{name} does not take {value.type}", node)
@@ -373,11 +389,20 @@ def _hinted(c, name, array, index, node):
         )
     if pointer and len(items) == 1 and items[0].type.is_integer:
         return f"({array.code} + {items[0].code})", items
-    if dtype == ty.float16 or not array.type.aligned or len(items) != array.type.ndim:
-        return None, items
-    if not all(i.type.is_integer for i in items):
+    _check_indices(c, name, array.type.ndim, index, items, node)
+    if dtype == ty.float16 or not array.type.aligned:
         return None, items
     return f"&{arrays.element(c, array, items, node)}", items
+
+
+def _check_indices(c, name, ndim, index, items, node):
+    for i in items:
+        if not i.type.is_integer:
+            text = f"cuda.{name}: {i.type} is not a valid index"
+            raise c.error(text, node, "an index is an integer")
+    if len(items) != ndim:
+        got = f"{len(items)}" if index.type.is_tuple else "a scalar"
+        raise c.error(f"cuda.{name}: Expected {ndim} indices, got {got}", node)
 
 
 def _cached_load(name):
@@ -417,6 +442,9 @@ def print_values(c, args, node):
     form, values = [], []
 
     def add(value):
+        if value.is_const and isinstance(value.const, stubs.Dim3):
+            axes = [c.constant(getattr(value.const, axis)) for axis in "xyz"]
+            value = c.make_tuple(axes)
         type_ = value.type
         if value.is_const and isinstance(value.const, str):
             form.append(value.const.replace("%", "%%"))

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _treadle
 from ..errors import CompileError
-from . import linking, settings
+from . import linking, pickling, settings
 from . import types as ty
 from .linking import DeclaredFunction
 
@@ -61,7 +61,7 @@ class Dispatcher(_treadle._PythonKernel):
             "extensions": self.extensions,
         }  # fmt: skip
         self._compiled = {}  # argument types -> Compiled
-        self._device_results, self._block_sizes = {}, {}
+        self._device_results = {}
         self._results = {}  # of the signatures of a device function: argument types -> type of the result
         self._reporting = []
         self._explicit, self.specializations = None, {}
@@ -103,30 +103,16 @@ class Dispatcher(_treadle._PythonKernel):
         )
 
     def forall(self, ntasks, tpb=0, stream=0, sharedmem=0):
-        """A one-dimensional launch of at least ``ntasks`` threads, in blocks of ``tpb`` (0: 256, or what the kernel
-        allows).
+        """A one-dimensional launch of at least ``ntasks`` threads, in blocks of ``tpb`` (0: of the highest occupancy,
+        256 where that is as good). ValueError: ``ntasks`` or ``tpb`` is negative.
         """
-        return ForAll(self, ntasks, tpb, stream, sharedmem)
-
-    def _block_size(self, args, shared):
-        """The block size of the highest occupancy; 256 where that is as good."""
-        from .arguments import typeof
-        from .errors import TypingError
-
-        try:
-            types = tuple(typeof(a) for a in self._bind(args, {}))
-        except TypingError:  # an array of another library: its type is known at the launch
-            return 256
-        with _LOCK, ShortTraces():
-            compiled = self._choose(types)
-        found = self._block_sizes.get((compiled.types, shared))
-        if found is None:
-            best, _ = _treadle._best_block(compiled.kernel, shared)
-            filled = _treadle._active_blocks(compiled.kernel, best, shared) * best
-            if best > 256 and _treadle._active_blocks(compiled.kernel, 256, shared) * 256 >= filled:
-                best = 256
-            found = self._block_sizes[compiled.types, shared] = best
-        return found
+        if ntasks < 0:
+            raise ValueError(f"Can't create ForAll with negative task count: {ntasks}")
+        if tpb < 0:
+            raise ValueError(f"forall: tpb, the threads of a block, is {tpb}; it is 0 or more")
+        return _treadle._PythonLaunch.over_tasks(
+            self, int(ntasks), int(tpb), to_stream(stream), int(sharedmem)
+        )
 
     def _bind(self, args, kwargs):
         """Arguments in the order of the parameters, keywords and defaults filled in."""
@@ -372,15 +358,22 @@ class Dispatcher(_treadle._PythonKernel):
             found = getattr(found, part, None)
         if found is self:  # decorated at the top of a module: its name is enough
             return self.py_func.__qualname__
-        return _rebuild, (self.py_func, self._explicit, self._keywords())
+        return _rebuild, (
+            pickling.pack(self.py_func),
+            self._explicit,
+            self._results,
+            self._keywords(),
+        )
 
     def __repr__(self):
         kind = "device function" if self.is_device else "kernel"
         return f"<cuda.jit {kind} {self.py_func.__module__}.{self.py_func.__qualname__}>"
 
 
-def _rebuild(py_func, explicit, keywords):
-    signatures = None if explicit is None else [ty.void(*args) for args in explicit]
+def _rebuild(py_func, explicit, results, keywords):
+    signatures = None
+    if explicit is not None:
+        signatures = [ty.Signature(results.get(args, ty.void), args) for args in explicit]
     return Dispatcher(py_func, signatures, **keywords)
 
 
@@ -417,24 +410,6 @@ def to_stream(stream):
     if isinstance(stream, int):
         return _treadle.ExternalStream(stream)
     return _treadle.Stream.from_external(stream)
-
-
-class ForAll:
-    """A launch over so many elements."""
-
-    def __init__(self, dispatcher, ntasks, tpb, stream, sharedmem):
-        if ntasks < 0:
-            raise ValueError(f"Can't create ForAll with negative task count: {ntasks}")
-        self.dispatcher, self.ntasks, self.thread_per_block = dispatcher, ntasks, tpb
-        self.stream, self.sharedmem = stream, sharedmem
-
-    def __call__(self, *args):
-        if self.ntasks == 0:
-            return
-        dispatcher = self.dispatcher
-        block = self.thread_per_block or dispatcher._block_size(args, self.sharedmem)
-        grid = (self.ntasks + block - 1) // block
-        dispatcher[grid, block, self.stream, self.sharedmem](*args)
 
 
 def _leaf_dtypes(types):

@@ -29,6 +29,11 @@ class LoweringError(KernelError):
     """Text that the compiler of the device refuses."""
 
 
+LITERAL = (
+    "RequireLiteralValue: "  # Numba's name for a value that must be known when a kernel is compiled
+)
+
+
 def suggestion(name, names):
     """Text that offers the name that was probably meant, or ""."""
     names = [n for n in names if isinstance(n, str) and not n.startswith("_")]

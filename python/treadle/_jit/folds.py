@@ -8,6 +8,7 @@ from . import types as ty
 from .values import Value
 
 NAMES = ("sum", "prod", "min", "max", "mean", "var", "std", "argmin", "argmax", "all", "any")
+NAN_NAMES = ("nansum", "nanprod", "nanmin", "nanmax", "nanmean", "nanvar", "nanstd")
 
 
 def _float_of(dtype):
@@ -60,6 +61,29 @@ def fold(c, base, name, node):
     return Value(ty.boolean, f"tdpy::fold_all({a})")
 
 
+def nan_fold(c, base, name, node):
+    """The value of a fold of an array that leaves NaN out."""
+    dtype = base.type.dtype
+    if not isinstance(dtype, ty.Scalar) or not (dtype.is_float or dtype.is_complex):
+        return fold(c, base, name.removeprefix("nan"), node)  # nothing is NaN
+    if dtype == ty.float16 or (dtype.is_complex and name in ("nanmin", "nanmax")):
+        raise c.error(f"{name} does not take an array of {dtype}", node)
+    c.unit.need(_treadle._python_part("folds"))
+    a, cpp = c.keep(base).code, dtype.cpp
+    if name in ("nansum", "nanprod"):
+        plain, filler = name.removeprefix("nan"), "0" if name == "nansum" else "1"
+        code = f"tdpy::without_nan<{cpp}>({a}, {cpp}({filler}))"
+        return Value(dtype, f"tdpy::fold_{plain}<{cpp}>({code})")
+    if name == "nanmean":
+        return Value(dtype, f"tdpy::fold_nanmean<{cpp}, {cpp}>({a})")
+    if name in ("nanvar", "nanstd"):
+        part = _part_of(dtype)
+        code = f"tdpy::fold_nanvar<{cpp}, {cpp}, {part.cpp}>({a})"
+        return Value(part, f"::sqrt({code})" if name == "nanstd" else code)
+    place = f"tdpy::fold_nanplace<{'true' if name == 'nanmax' else 'false'}>({a})"
+    return Value(dtype, arrays.item(base.type, f"{a}.flat({place})"))
+
+
 def method(name):
     def handler(c, base, args, kwargs, node):
         if args or kwargs:
@@ -73,11 +97,11 @@ def _kept(c, value):
     return value.type, c.temp(value.code, value.type)
 
 
-def _function(name):
+def _function(name, of=fold):
     def handler(c, args, kwargs, node):
         if kwargs or len(args) != 1 or not args[0].type.is_array:
             raise c.error(f"numpy.{name} in a kernel takes one array and folds all of it", node)
-        return Value(*_kept(c, fold(c, args[0], name, node)))
+        return Value(*_kept(c, of(c, args[0], name, node)))
 
     return handler
 
@@ -92,5 +116,7 @@ def _count_nonzero(c, args, kwargs, node):
 def register(handlers):
     for name in NAMES:
         handlers[getattr(np, name)] = _function(name)
+    for name in NAN_NAMES:
+        handlers[getattr(np, name)] = _function(name, nan_fold)
     handlers[np.amin], handlers[np.amax] = _function("min"), _function("max")
     handlers[np.count_nonzero] = _count_nonzero

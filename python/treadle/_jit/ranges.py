@@ -7,7 +7,6 @@ hold for one path and are joined where paths meet.
 import ast
 import contextlib
 
-from . import types as ty
 from .values import Value
 
 _ABOVE = {ast.Gt: 1, ast.GtE: 0, ast.Eq: 0}  # name OP bound: the name is at least bound + this
@@ -51,7 +50,9 @@ def _note(c, found, name, bound, more):
         return
     least = floor + more
     if least >= 0 and (value.floor is None or value.floor < least):
-        found[name] = Value(value.type, value.code, value.const, value.bits, value.weak, least=least)
+        found[name] = Value(
+            value.type, value.code, value.const, value.bits, value.weak, least=least
+        )
 
 
 def _floor(c, node):

@@ -20,6 +20,11 @@ class Type:
     def __repr__(self):
         return self.name
 
+    def __reduce_ex__(self, protocol):
+        if KNOWN.get(self.name) is self:  # none and numbers: there is one of each
+            return _known, (self.name,)
+        return super().__reduce_ex__(protocol)
+
     def __eq__(self, other):
         return isinstance(other, Type) and self.name == other.name
 
@@ -304,6 +309,12 @@ SCALARS = (
     float16, float32, float64, complex64, complex128,
 )  # fmt: skip
 _BY_DTYPE = {t.dtype: t for t in SCALARS}
+KNOWN = {t.name: t for t in (none, unset, *SCALARS)}
+
+
+def _known(name):
+    return KNOWN[name]
+
 
 signed_domain = frozenset([int8, int16, int32, int64])
 unsigned_domain = frozenset([uint8, uint16, uint32, uint64])

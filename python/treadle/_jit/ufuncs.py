@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import _manipulation
 from .._treadle import ndarray
+from . import pickling
 from . import types as ty
 from .dispatcher import Dispatcher
 from .signatures import normalize
@@ -64,6 +65,13 @@ class _Function:
         self.py_func, self.signatures = py_func, signatures
         self.core = Dispatcher(py_func, None, device=True)
         self.options, self.kernels = options, {}
+
+    def __reduce__(self):
+        return _rebuild, (type(self), pickling.pack(self.py_func), *self._facts())
+
+    def _facts(self):
+        """What the constructor takes behind the function."""
+        return self.signatures, self.options
 
     def _stage(self, value):
         """(array or 0-d NumPy array, is it on the device)."""
@@ -247,6 +255,10 @@ class UFunc(_Function):
         return parts[0]
 
 
+def _rebuild(cls, *facts):
+    return cls(*facts)
+
+
 def _named(function):
     """The function under its new name in its own text too."""
     code = function.__code__
@@ -324,6 +336,9 @@ class GUFunc(_Function):
                 )
             self._launch(signature, loop, inputs, results, stream)
         return self._finish(results, outs, any(d for _, d in staged), stream, not any(shapes))
+
+    def _facts(self):
+        return self.signatures, self.signature, self.options
 
     def _sizes(self, inputs):
         """(shape of the loop, lengths of the core axes by name)."""

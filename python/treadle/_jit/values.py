@@ -12,8 +12,8 @@ _MAX_BITS = 62
 
 class Value:
     """``type``, ``code`` (C++), ``const`` (the Python value when it is known), ``bits``: 0 <= value < 2**bits if
-    given, ``least``: least <= value if given (not negative). ``weak``: a number of Python's own, which by NumPy's rules takes the dtype of what it meets. ``items``:
-    of a tuple whose items are known one by one.
+    given, ``least``: least <= value if given (not negative). ``weak``: a number of Python's own, which by NumPy's
+    rules takes the dtype of what it meets. ``items``: of a tuple whose items are known one by one.
     """
 
     __slots__ = ("bits", "code", "const", "items", "least", "type", "weak")

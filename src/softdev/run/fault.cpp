@@ -8,6 +8,7 @@
 #include <mutex>
 #include <sstream>
 
+#include "base/author_name.h"
 #include "base/text.h"
 #include "softdev/jit/code_space.h"
 #include "softdev/run/compile_guard.h"
@@ -265,8 +266,8 @@ void ensure_alternate_stack() {
 }
 
 std::string place(const char* kernel, const BlockFrame& frame) {
-  return base::cat("kernel ", kernel, ", block (", frame.block_idx[0], ", ", frame.block_idx[1],
-                   ", ", frame.block_idx[2], ")");
+  return base::cat("kernel ", base::author_name(kernel), ", block (", frame.block_idx[0], ", ",
+                   frame.block_idx[1], ", ", frame.block_idx[2], ")");
 }
 
 FaultReport explain(const Executor& executor, const char* kernel) {

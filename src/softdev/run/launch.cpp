@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 
+#include "base/author_name.h"
 #include "base/text.h"
 #include "softdev/run/fair_run.h"
 #include "softdev/run/fault.h"
@@ -91,7 +92,8 @@ class LaunchOp final : public Op {
 
  private:
   void fail(CUresult code, const std::string& problem) {
-    context().fail(code, base::cat("kernel ", function_.info.name, ": ", problem));
+    context().fail(code,
+                   base::cat("kernel ", base::author_name(function_.info.name), ": ", problem));
   }
 
   // Frames here are about as large as on a GPU, where a stack is in units of bytes for a thread.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/author_name.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "softdev/jit/lower_image.h"
@@ -209,7 +210,8 @@ CUresult find_function(CUmodule module, std::string_view name, CUfunction* out) 
   if (*out) return CUDA_SUCCESS;
   for (const RefusedKernel& kernel : module->refused) {
     if (kernel.name != name) continue;
-    base::log_once(base::LogLevel::warn, base::cat("kernel ", name, " cannot run: ", kernel.why));
+    base::log_once(base::LogLevel::warn,
+                   base::cat("kernel ", base::author_name(name), " cannot run: ", kernel.why));
     return CUDA_ERROR_NOT_SUPPORTED;
   }
   return CUDA_ERROR_NOT_FOUND;
