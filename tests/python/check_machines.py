@@ -6,8 +6,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from treadle.check.gather import gather
 from treadle.check.machine import Machine
-from treadle.check.verdict import STEPS
+from treadle.check.verdict import STEPS, conclude
 
 DRIVER = "580.65.06"
 KERNEL = "6.8.0-60-generic"
@@ -185,6 +186,21 @@ class Fake:
             self.root, self.environ, python_path=[str(self.root / "site")],
             open_nodes=lambda paths: {p: self.answers.get(p, "ok") for p in paths}, verify=records, **self.options,
         )  # fmt: skip
+
+
+def judged(fake):
+    """(evidence, verdict)"""
+    evidence = gather(fake.machine())
+    return evidence, conclude(evidence)
+
+
+def rests_on_what_was_checked(evidence, verdict):
+    """Every conclusion lists evidence, and none that was not checked."""
+    for finding in verdict.findings:
+        assert finding.evidence, finding
+        for id in finding.evidence:
+            assert evidence[id].checked, f"row {finding.row.id} rests on {id}: {evidence[id].why}"
+        assert not set(finding.evidence) & set(finding.lacking)
 
 
 def bare(root, standin):

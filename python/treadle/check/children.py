@@ -88,20 +88,34 @@ def records_of(text):
 
 
 class Child:
-    """Starts ``command`` at once; ``outcome()`` waits for it, at most until ``limit`` seconds after its start."""
+    """Starts ``command`` at once; ``outcome()`` waits for it, at most until ``limit`` seconds after its start (or after
+    ``tell``, which gives a child that was started with ``talk`` one line to read)."""
 
-    def __init__(self, command, environ, limit):
+    def __init__(self, command, environ, limit, talk=False):
         self._limit = limit
         self._out, self._err = _memory_file(), _memory_file()
         self._process, self._outcome = None, None
         self._started = time.monotonic()
         try:
             self._process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=self._out, stderr=self._err,
+                command, stdin=subprocess.PIPE if talk else subprocess.DEVNULL, stdout=self._out, stderr=self._err,
                 env=dict(environ), start_new_session=True,
             )  # fmt: skip
         except (OSError, ValueError) as error:
             self._outcome = Outcome(NOT_STARTED, str(error))
+
+    def tell(self, line):
+        """Sends the one line, and starts the time again."""
+        self._started = time.monotonic()
+        if self._process is not None and self._process.stdin is not None:
+            with contextlib.suppress(OSError):  # it has ended already
+                self._process.stdin.write(line.encode() + b"\n")
+            self._close_input()
+
+    def _close_input(self):
+        if self._process is not None and self._process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
 
     def outcome(self):
         if self._outcome is None:
@@ -134,6 +148,7 @@ class Child:
     def end(self):
         """Ends the child and what it started. A process that hangs inside the kernel cannot be ended: it is left
         behind, and that is said."""
+        self._close_input()
         if self._process is None or self._process.poll() is not None:
             return ""
         with contextlib.suppress(OSError):

@@ -10,6 +10,9 @@ CERTAIN, LIKELY, UNKNOWN = "certain", "likely", "cannot tell"
 BLOCKS, WARNS, NOTE = "blocks", "warns", "note"
 
 
+ROW_FAILED = "the row itself failed"
+
+
 @dataclass(frozen=True)
 class Match:
     """A row's predicate holds: how surely, with which words for the conclusion."""
@@ -68,6 +71,9 @@ def judge(rows, evidence):
             found = row.when(view)
         except NotChecked as missing:
             unjudged.append(Unjudged(row, missing.id, missing.why))
+            continue
+        except Exception as error:  # ours: the other rows still hold
+            unjudged.append(Unjudged(row, "", f"{ROW_FAILED}: {type(error).__name__}: {error}"))
             continue
         if found is None:
             continue

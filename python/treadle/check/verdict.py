@@ -89,7 +89,8 @@ def conclude(evidence):
 
 def imports(treadle):
     if treadle.values.get("imported"):
-        reason = f"Treadle {treadle.values['treadle']} and NumPy {treadle.values['numpy']} can be imported"
+        versions = [treadle.values.get(key, "?") for key in ("treadle", "numpy")]
+        reason = "Treadle {} and NumPy {} can be imported".format(*versions)
         return Check("Python packages", PASS, reason, ("E24",))
     return Check(
         "Python packages", FAIL, treadle.values.get("import_error") or treadle.why, ("E24",)

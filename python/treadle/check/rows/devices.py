@@ -45,7 +45,9 @@ def wrong_entry(e):
     names = ", ".join(str(d.get("uuid") or d["index"]) for d in e("E4.devices"))
     if s.no_device(e):
         return match(value=value, position=position + 1, entry=entry, names=names)
-    if position == 0:  # CUDA shows devices though: then the entry is not what this row takes it for
+    if (
+        position == 0 or e("E3.count") != position
+    ):  # CUDA shows others: the entry is not what it is taken for
         return None
     return match(weight=WARNS, value=value, position=position + 1, entry=entry, names=names)
 

@@ -63,6 +63,16 @@ def stub(e):
     return match(file=e("E1.real"), signs="; ".join(e("E2.signs")), how=e("E1.how"))
 
 
+def unversioned_stub(e):
+    """Some programs (Numba) open libcuda.so first."""
+    found = e("E1.unversioned")
+    if not e("E1.opened") or e("E2.stub") or not found["opened"] or found["real"] == e("E1.real"):
+        return None
+    if "/stubs/" not in found["file"] and "/stubs/" not in found["real"]:
+        return None
+    return match(stub=found["real"], file=e("E1.real"))
+
+
 def runtime_without_library(e):
     """The answer of a real runtime library, or the user's 35 with no driver library here."""
     if not s.no_library(e):
@@ -255,6 +265,10 @@ ROWS = (
     Row("L5", "Treadle and other programs use different driver libraries",
         "Treadle's own discovery took another file than the loader gives by name", other_file,
         "Treadle uses {treadle}; other programs get {loader}.", ("one libcuda",), WARNS),
+    Row("L7", "error 34 in programs that open libcuda.so",
+        "libcuda.so.1 is a driver; libcuda.so lies in a folder named stubs", unversioned_stub,
+        "libcuda.so.1 is the driver {file}, and libcuda.so (which Numba opens first) is the toolkit's stub {stub}.",
+        ("remove stubs",), WARNS, sources=("numba/numba#9732",)),
     Row("L6", "Treadle does not look for the NVIDIA driver", "TREADLE_LIBCUDA is empty or 'none'", hidden,
         "The NVIDIA driver is hidden from Treadle by TREADLE_LIBCUDA.", ("unset libcuda",)),
 )  # fmt: skip
