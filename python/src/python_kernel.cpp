@@ -11,6 +11,7 @@
 #include "bind.h"
 #include "call_site.h"
 #include "kernel_args.h"
+#include "treadle/occupancy.h"
 #include "treadle/ptx.h"
 #include "treadle/python_kernel.h"
 
