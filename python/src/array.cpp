@@ -134,11 +134,11 @@ Array copy(const Array& array, const std::string& order) {
 }
 
 void fill(const Array& array, nb::object value) {
-  if (nb::hasattr(value, "__array_interface__") && nb::hasattr(value, "ndim")) {
+  bool host = nb::hasattr(value, "__array_interface__") && nb::hasattr(value, "ndim");
+  if (host || nb::isinstance<Array>(value)) {
     if (nb::cast<int>(value.attr("ndim")) != 0)
-      throw ValueError(
-          "fill takes one value, not a NumPy array with dimensions; use x[...] = value");
-    value = value[nb::tuple()];
+      throw ValueError("fill takes one value, not an array with dimensions; use x[...] = value");
+    if (host) value = value[nb::tuple()];
   }
   Operand operand = require_operand(value);
   without_gil([&] {

@@ -260,11 +260,11 @@ void bind_array_constructor(nb::class_<Array>& cls) {
   cls.def(
       "__init__",
       [](Array* self, nb::handle shape, nb::handle dtype, nb::handle memptr, nb::handle strides,
-         const std::string& order) {
-        new (self) Array(make_array(shape, dtype, memptr, strides, order));
+         std::optional<std::string> order) {
+        new (self) Array(make_array(shape, dtype, memptr, strides, order.value_or("C")));
       },
       nb::arg("shape"), nb::arg("dtype").none() = nb::none(), nb::arg("memptr").none() = nb::none(),
-      nb::arg("strides").none() = nb::none(), nb::arg("order") = "C");
+      nb::arg("strides").none() = nb::none(), nb::arg("order").none() = "C");
   cls.def_prop_ro("data", [](const Array& a) {
     return without_gil([&] {
       std::uint64_t address = a.data();

@@ -77,7 +77,6 @@ for _name, _operation in _ufunc.operations().items():
 for _name in _treadle.reductions:
     globals().setdefault(_name, getattr(_treadle, _name))
 ufunc = _ufunc.ufunc
-matmul = _treadle.matmul
 
 # The device's dtypes are NumPy's own objects.
 for _dtype in _treadle.dtypes:

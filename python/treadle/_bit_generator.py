@@ -1,5 +1,6 @@
 """Where random bits come from: Philox 4x32-10, by its key."""
 
+import itertools
 import operator
 import secrets
 
@@ -11,12 +12,18 @@ __all__ = ["BitGenerator", "Philox4x3210"]
 
 
 class BitGenerator:
-    """What a Generator draws from. ``Philox4x3210`` is the one there is."""
+    """What a Generator draws from. ``Philox4x3210`` is the one there is.
+
+    It counts the draws: of two generators over the same one, each goes on where the other stopped.
+    """
 
     def __init__(self, seed=None):
         if type(self) is BitGenerator:
             raise TypeError("BitGenerator is a base class; use Philox4x3210")
         self.key = _key(seed)
+        self._core = _treadle.Generator(self.key)
+        self._draws = itertools.count()
+        self._children = itertools.count()
 
 
 class Philox4x3210(BitGenerator):
@@ -25,7 +32,6 @@ class Philox4x3210(BitGenerator):
 
     def __init__(self, seed=None, *, size=-1):
         super().__init__(seed)
-        self._core = _treadle.Generator(self.key)
 
     def random_raw(self, size=None):
         """64 random bits for each element, as uint64."""

@@ -77,9 +77,16 @@ def take(a, indices, axis=None, out=None, mode="raise"):
     """The elements of ``a`` along ``axis`` (of the flattened array when None) at ``indices`` of any shape.
 
     Negative indices count from the end. ``mode`` says what an index out of bounds does: "raise" is an IndexError,
-    "wrap" goes round, "clip" takes the nearest (and 0 for negative ones).
+    "wrap" goes round, "clip" takes the nearest (and 0 for negative ones). TypeError for an ``out`` of another dtype,
+    unless that casts safely to the dtype of ``a``: NumPy's rule.
     """
-    return _deliver(_treadle._take(_own(a, "take"), _places(indices), axis, mode), out)
+    a = _own(a, "take")
+    if out is not None and not np.can_cast(out.dtype, a.dtype, "safe"):
+        raise TypeError(
+            f"Cannot cast array data from dtype('{out.dtype}') to dtype('{a.dtype}') according to the rule 'safe'"
+        )
+    result = _treadle._take(a, _places(indices), axis, mode)
+    return _deliver(result if out is None else result.astype(out.dtype, copy=False), out)
 
 
 def put(a, ind, v, mode="raise"):

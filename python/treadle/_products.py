@@ -14,6 +14,7 @@ __all__ = [
     "dot",
     "inner",
     "kron",
+    "matmul",
     "matvec",
     "outer",
     "tensordot",
@@ -100,6 +101,67 @@ def vdot(a, b):
     if a.size != b.size:
         raise ValueError("vdot: vectors have different lengths")
     return _treadle.matmul(_conjugated(a), b)
+
+
+def matmul(
+    x1, x2, /, out=None, *, casting="same_kind", order="K", dtype=None, subok=True, axes=None
+):
+    """Matrix products over the last two axes; the others broadcast. A 1-D operand is a vector.
+
+    ``axes`` says for both operands and the result which axes hold the matrices (one axis of a vector, none of a
+    number). ``dtype`` is what is computed in; ``casting`` bounds how operands become it and the result becomes ``out``.
+    ValueError for shapes that do not match, TypeError for a cast that is not allowed.
+    """
+    if out is None and dtype is None and axes is None:
+        return _treadle.matmul(x1, x2)
+    x1, x2 = own(x1, "matmul"), own(x2, "matmul")
+    (out,) = out if isinstance(out, tuple) else (out,)
+    if dtype is not None:
+        x1, x2 = (_cast(x, np.dtype(dtype), casting, "input") for x in (x1, x2))
+    if axes is None:
+        places = None
+    else:
+        first, second, places = _matrix_axes(axes, x1.ndim, x2.ndim)
+        x1 = moveaxis(x1, first, _last(first))
+        x2 = moveaxis(x2, second, _last(second))
+    result = _treadle.matmul(x1, x2)
+    if places:
+        result = moveaxis(result, _last(places), places)
+    if out is None:
+        return result
+    copyto(own(out, "matmul"), _cast(result, out.dtype, casting, "output"))
+    return out
+
+
+def _last(axes):
+    """As many axes at the end."""
+    return tuple(range(-len(axes), 0))
+
+
+def _cast(x, dtype, casting, what):
+    if not np.can_cast(x.dtype, dtype, casting):
+        raise TypeError(
+            f"Cannot cast ufunc 'matmul' {what} from dtype('{x.dtype}') to dtype('{dtype}') with casting rule "
+            f"'{casting}'"
+        )
+    return x.astype(dtype, copy=False)
+
+
+def _matrix_axes(axes, *ndim):
+    """The axes of both operands and of the result as three tuples, each as long as it has axes of matrices."""
+    cores = [builtins.min(n, 2) for n in ndim]
+    cores.append(sum(cores) - 2)
+    axes = [(entry,) if isinstance(entry, (int, np.integer)) else tuple(entry) for entry in axes]
+    if len(axes) == 2 and cores[2] == 0:
+        axes.append(())
+    if len(axes) != 3:
+        raise ValueError("axes should be a list with an entry for both operands and the result")
+    for entry, core, name in zip(axes, cores, ("x1", "x2", "the result")):
+        if len(entry) != core:
+            raise ValueError(
+                f"matmul: {name} has {core} axes of matrices, but axes names {len(entry)}"
+            )
+    return axes
 
 
 _SUMMED = [np.dtype(letter) for letter in "fdFD"]

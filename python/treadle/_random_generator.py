@@ -1,6 +1,5 @@
 """``Generator``: the methods of ``numpy.random.Generator`` on the device, as treadle.random shows it."""
 
-import itertools
 import math
 import operator
 
@@ -57,17 +56,28 @@ def probability(x, name):
 class Generator:
     """A stream of random arrays. The same seed gives the same numbers on every device.
 
-    ``key`` is the seed, or the one that was chosen. Parameters are numbers or treadle arrays,
+    ``key`` is the seed, or the one that was chosen; ``bit_generator``, which may be replaced, counts the draws.
+    Parameters are numbers or treadle arrays,
     which broadcast with each other; ``size`` is the shape of the result, by default that of the parameters.
     Parameters out of range are a ValueError; for arrays, finding that waits.
     """
 
     def __init__(self, seed=None):
         self.bit_generator = seed if isinstance(seed, BitGenerator) else Philox4x3210(seed)
-        self.key = self.bit_generator.key
-        self._core = _treadle.Generator(self.key)
-        self._draws = itertools.count()
-        self._children = itertools.count()
+
+    @property
+    def bit_generator(self):
+        return self._bits
+
+    @bit_generator.setter
+    def bit_generator(self, bits):
+        if not isinstance(bits, BitGenerator):
+            raise TypeError(f"bit_generator must be a BitGenerator, not {type(bits).__name__}")
+        self._bits, self._core = bits, bits._core
+
+    @property
+    def key(self):
+        return self._bits.key
 
     def _draw(self, name, size, parameters=(), dtype=np.float64):
         """One draw of a row of tables/distributions.def."""
@@ -81,7 +91,7 @@ class Generator:
         values = [
             float(p) if name != "integers" and not isinstance(p, ndarray) else p for p in parameters
         ]
-        return _treadle._random_draw(name, values, shape, dtype, self.key, next(self._draws))
+        return _treadle._random_draw(name, values, shape, dtype, self.key, next(self._bits._draws))
 
     def spawn(self, n_children):
         """New generators, independent of this one and of each other."""
@@ -89,7 +99,7 @@ class Generator:
         return [
             type(self)(
                 int(
-                    sequence(self.key, spawn_key=(next(self._children),)).generate_state(
+                    sequence(self.key, spawn_key=(next(self._bits._children),)).generate_state(
                         1, np.uint64
                     )[0]
                 )
@@ -101,7 +111,7 @@ class Generator:
 
     def random(self, size=None, dtype=np.float64, out=None):
         """Uniform in [0, 1): multiples of 2^-53, or of 2^-24 for float32."""
-        return _into(out, self._core.random(_size(size) if out is None else out.shape, dtype))
+        return _into(out, self._core.random(_shape_of(size, out, dtype), dtype))
 
     def uniform(self, low=0.0, high=1.0, size=None, dtype=np.float64):
         """Uniform in [low, high). OverflowError when the range is not finite."""
@@ -136,7 +146,7 @@ class Generator:
             require(low <= high, "low > high" if endpoint else "low >= high")
             low, high = low.astype(np.uint64), high.astype(np.uint64)
             return self._draw("integers", size, (low, high - low + np.uint64(1)), dtype)
-        low, high = int(low), int(high) if endpoint else math.ceil(high) - 1
+        low, high = int(low), int(high) if endpoint else int(high) - 1
         require(low >= least, f"low is out of bounds for {dtype}")
         require(high <= most, f"high is out of bounds for {dtype}")
         require(low <= high, "low > high" if endpoint else "low >= high")
@@ -153,9 +163,7 @@ class Generator:
 
     def standard_normal(self, size=None, dtype=np.float64, out=None):
         """Normal with mean 0 and variance 1, by Box and Muller's method."""
-        return _into(
-            out, self._core.standard_normal(_size(size) if out is None else out.shape, dtype)
-        )
+        return _into(out, self._core.standard_normal(_shape_of(size, out, dtype), dtype))
 
     def normal(self, loc=0.0, scale=1.0, size=None, dtype=np.float64):
         """Normal with mean ``loc`` and deviation ``scale``."""
@@ -185,8 +193,9 @@ class Generator:
 
     def standard_exponential(self, size=None, dtype=np.float64, method="zig", out=None):
         """Exponential with mean 1, by inversion whatever ``method`` says."""
-        return _into(out, self._draw("standard_exponential", () if size is None and out is None else
-                                     out.shape if out is not None else size, (), dtype))  # fmt: skip
+        return _into(
+            out, self._draw("standard_exponential", _shape_of(size, out, dtype), (), dtype)
+        )
 
     def exponential(self, scale=1.0, size=None, dtype=np.float64):
         """Exponential with mean ``scale``."""
@@ -197,9 +206,9 @@ class Generator:
     def standard_gamma(self, shape, size=None, dtype=np.float64, out=None):
         """Gamma with scale 1, by Marsaglia and Tsang's method."""
         shape = not_negative(parameter(shape, "shape"), "shape")
-        return _into(
-            out, self._draw("standard_gamma", size if out is None else out.shape, (shape,), dtype)
-        )
+        if out is not None:
+            size = _shape_of(size, out, dtype)
+        return _into(out, self._draw("standard_gamma", size, (shape,), dtype))
 
     def gamma(self, shape, scale=1.0, size=None, dtype=np.float64):
         """Gamma: ``scale`` times ``standard_gamma(shape)``."""
@@ -370,6 +379,17 @@ def _host(x):
     from ._creation import asnumpy
 
     return asnumpy(x)
+
+
+def _shape_of(size, out, dtype):
+    """The shape of a draw into ``out``. TypeError for another dtype, ValueError where ``size`` says another shape."""
+    if out is None:
+        return _size(size)
+    if out.dtype != dtype:
+        raise TypeError(f"out has dtype {out.dtype}, the result {np.dtype(dtype)}; pass dtype=")
+    if size is not None and _dims(size) != out.shape:
+        raise ValueError(f"size {_dims(size)} does not match out, whose shape is {out.shape}")
+    return out.shape
 
 
 def _into(out, result):

@@ -295,7 +295,11 @@ class ufunc:
         b = b if b is None or isinstance(b, ndarray) else _number(b)
         scatter = _SCATTERS.get(self.__name__)
         if scatter and a.dtype.kind in "iufc" and self._stays(a, b):
-            getattr(_treadle, scatter)(a, indices, -b if self.__name__ == "subtract" else b)
+            if (
+                self.__name__ == "subtract"
+            ):  # the negative in the array's dtype: of unsigned integers it wraps
+                b = -b if isinstance(b, ndarray) else np.negative(np.asarray(b, a.dtype))[()]
+            getattr(_treadle, scatter)(a, indices, b)
             return
         from ._ufunc_segments import at
 

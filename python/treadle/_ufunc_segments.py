@@ -48,7 +48,8 @@ def reduceat(operation, associative, array, indices, axis, dtype):
         result = _by_pairs(operation, lines, starts, lengths)
     else:
         result = _in_order(operation, lines, starts, lengths)
-    return moveaxis(result.astype(result_dtype, copy=False), 0, axis)
+    result = moveaxis(result.astype(result_dtype, copy=False), 0, axis)
+    return result if result.flags.c_contiguous else result.copy()
 
 
 def _reduced_dtype(operation, dtype):

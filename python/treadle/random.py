@@ -61,6 +61,10 @@ class RandomState(Generator):
             1 if high is None else low, low if high is None else high, size, endpoint=True
         )
 
+    def tomaxint(self, size=None):
+        """Uniform integers in [0, 2^63 - 1]."""
+        return self.integers(0, np.iinfo(np.int64).max, size, endpoint=True)
+
     def random_sample(self, size=None, dtype=np.float64):
         """Uniform in [0, 1)."""
         return self.random(size, dtype)

@@ -17,7 +17,7 @@ using base::cat;
 
 namespace {
 
-Array flat(const Array& x) { return array::packed(x).reshape({-1}); }
+Array flat(const Array& x) { return array::packed_values(x).reshape({-1}); }
 
 // Weights as float64, or no array.
 Array weights_of(const Array& weights) {
@@ -54,7 +54,7 @@ Array bincount(const Array& x, const Array& weights, std::int64_t minlength) {
   Array each = weights_of(x.size() > 0 ? weights : Array());
   View out = counters(x, bins, each);
   if (bins == 0) return make_array(std::move(out));
-  Array source = array::packed(x);
+  Array source = array::packed_values(x);
   source.flush();
   fuse::launch_bincount(view_of(source), each ? view_of(each) : View{}, out, x.size(), bins);
   return make_array(std::move(out));

@@ -138,6 +138,10 @@ Array converted(const Array& x, DType dtype, char order) {
 
 Array packed(const Array& x) { return x.c_contiguous() ? x : converted(x, x.dtype(), 'C'); }
 
+Array packed_values(const Array& x) {
+  return x.dtype() == DType::bool_ ? converted(x, x.dtype(), 'C') : packed(x);
+}
+
 void check_out(std::string_view operation, const Array& out, const Shape& shape, DType result) {
   if (!out.writeable()) throw ValueError("output array is read-only");
   if (out.shape() != shape)

@@ -9,6 +9,8 @@ namespace td::array {
 Array converted(const Array& x, DType dtype, char order);
 // `x` itself when it is C-contiguous, else a packed copy.
 Array packed(const Array& x);
+// As `packed`, for kernels that read bool as 0 or 1: a copy of bools, whose bytes may be others.
+Array packed_values(const Array& x);
 // Equal strides along every axis that has more than one element.
 bool same_steps(const View& a, const View& b);
 // Checks that `out` may receive a result of this shape and dtype (ValueError, TypeError).

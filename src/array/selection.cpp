@@ -252,7 +252,7 @@ IndexRange index_range(const Array& x) {
   bool whole = array::is_whole(v);
   const auto& known = v.storage->range();
   if (whole && known && known->exact && known->dtype == v.dtype) return {known->low, known->high};
-  Array packed = x.c_contiguous() || x.f_contiguous() ? x : array::packed(x);
+  Array packed = x.f_contiguous() && v.dtype != DType::bool_ ? x : array::packed_values(x);
   packed.flush();
   IndexRange range = fuse::find_range(view_of(packed), x.size());
   if (whole) v.storage->know_range({v.dtype, range.low, range.high, true});

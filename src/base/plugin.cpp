@@ -2,10 +2,13 @@
 
 #include <dlfcn.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
-#include <mutex>
+#include <thread>
 
 namespace td::base {
 
@@ -23,18 +26,55 @@ std::string plugin_path() {
   return (slash == std::string::npos ? "" : path.substr(0, slash + 1)) + "libtreadle_cc.so";
 }
 
+// The static objects of the compiler's libraries are made while the plug-in is opened, and exit()
+// destroys those that are there in reverse order. An exit while another thread still makes some
+// would destroy what the rest is built on. So the main thread, which ends nearly every process,
+// first waits for an opening in progress, and none begins any more: its thread_local objects are
+// destroyed before anything that is registered with atexit.
+std::atomic<pid_t> opening{
+    0};  // the process whose thread is opening it: a child of a fork has none
+std::atomic<bool> ending{false};
+
+struct EndOfMainThread {
+  ~EndOfMainThread() {
+    if (syscall(SYS_gettid) != getpid()) return;
+    ending = true;
+    while (opening == getpid()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  void exists() {}
+};
+thread_local EndOfMainThread end_of_main_thread;
+// The main thread is most often the one that loads this library.
+[[maybe_unused]] const bool watched = (end_of_main_thread.exists(), true);
+
+std::atomic<void (*)()> told{nullptr};
+void tell() {
+  if (auto function = told.exchange(nullptr)) function();
+}
+
 struct Plugin {
   std::string path = plugin_path();
   std::string problem;
   void* handle = nullptr;
 
   Plugin() {
+    end_of_main_thread.exists();
+    opening = getpid();
+    if (ending)
+      problem = path + " is not opened while the process ends";
+    else
+      open();
+    opening = 0;
+  }
+
+  void open() {
     handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle) {
-      loaded = true;
-    } else {
+    if (!handle) {
       problem = path + ": " + dlerror();
+      return;
     }
+    loaded = true;
+    tell();
   }
 };
 
@@ -63,5 +103,11 @@ std::string cc_plugin_stamp() {
 }
 
 bool cc_plugin_loaded() { return loaded; }
+
+void after_cc_plugin_opens(void (*function)()) {
+  end_of_main_thread.exists();
+  told = function;
+  if (loaded) tell();
+}
 
 }  // namespace td::base

@@ -22,4 +22,8 @@ std::string cc_plugin_stamp();
 // True once the plug-in has been opened in this process.
 bool cc_plugin_loaded();
 
+// Calls `function` once: when the plug-in has just been opened, at once where it has been. What it
+// registers with on_exit runs before the plug-in's static objects are destroyed. One function only.
+void after_cc_plugin_opens(void (*function)());
+
 }  // namespace td::base

@@ -19,19 +19,19 @@ std::string headers_for(DType dtype) {
 constexpr std::int64_t kMaskTile = 4096, kMaskTiles = 8;  // as in compact.cuh
 
 constexpr const char* kMaskParameters =
-    "const bool* __restrict__ mask, long long n, long long piece, long long pieces, "
+    "const unsigned char* __restrict__ mask, long long n, long long piece, long long pieces, "
     "const int* __restrict__ offsets, const long long* __restrict__ before";
 
 std::string counting_text() {
   return headers_for(DType::bool_) +
-         "extern \"C\" __global__ void __launch_bounds__(256) td_count(const bool* mask, "
+         "extern \"C\" __global__ void __launch_bounds__(256) td_count(const unsigned char* mask, "
          "long long n, long long piece, long long pieces, long long* counts) {\n"
          "  td_count_pieces(mask, n, piece, pieces, counts);\n}\n";
 }
 
 std::string tile_counting_text() {
   return headers_for(DType::bool_) +
-         "extern \"C\" __global__ void __launch_bounds__(256) td_count(const bool* mask, "
+         "extern \"C\" __global__ void __launch_bounds__(256) td_count(const unsigned char* mask, "
          "long long n, long long tiles, int* offsets, long long* counts) {\n"
          "  td_count_tiles(mask, n, tiles, offsets, counts);\n}\n";
 }
@@ -182,7 +182,8 @@ void launch_compact(const MaskScan& scan, const View& x, const View& out) {
       device, base::cat("compact ", static_cast<int>(x.dtype), tiled),
       [&] {
         return each_text(tiled, x.dtype,
-                         ", const " + type + "* __restrict__ x, " + type + "* __restrict__ out",
+                         ", const " + std::string(read_name(x.dtype)) + "* __restrict__ x, " +
+                             type + "* __restrict__ out",
                          "x[i]", "    out[rank] = v;\n");
       },
       "td_each");
@@ -202,7 +203,8 @@ void launch_expand(const MaskScan& scan, const View& x, const View& values) {
       device, base::cat("expand ", static_cast<int>(x.dtype), repeats, tiled),
       [&] {
         return each_text(tiled, x.dtype,
-                         ", " + type + "* __restrict__ x, const " + type +
+                         ", " + type + "* __restrict__ x, const " +
+                             std::string(read_name(x.dtype)) +
                              "* __restrict__ values, long long count",
                          repeats ? "values[rank % count]" : "values[rank]", "    x[i] = v;\n");
       },

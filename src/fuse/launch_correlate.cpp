@@ -27,7 +27,7 @@ Array sliding_products(const Array& a, const Array& v, std::int64_t first, std::
   if (a.ndim() != 1 || v.ndim() != 1) throw ValueError("object too deep for desired array");
   if (a.dtype() != v.dtype()) throw TypeError("sliding_products: both arrays must have one dtype");
   if (a.size() == 0 || v.size() == 0) throw ValueError("sliding_products: an array is empty");
-  Array left = array::packed(a), right = array::packed(v);
+  Array left = array::packed_values(a), right = array::packed_values(v);
   Array out = fuse::empty_beside(a, {count}, a.dtype());
   if (count == 0) return out;
   fuse::Arguments arguments;

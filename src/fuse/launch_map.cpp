@@ -248,7 +248,8 @@ class MapPrinter {
   std::size_t stores() const { return program_.stores.size(); }
   bool constant(std::size_t k) const { return plan_.walk.access[k] == Access::constant; }
   std::string type(std::size_t k) const {
-    return std::string(cuda_name(operand(program_, k).dtype));
+    DType dtype = operand(program_, k).dtype;
+    return std::string(k < leaves() ? read_name(dtype) : cuda_name(dtype));
   }
 
   // element(x0<suffix>, …, s0, …, y0<suffix>, …)

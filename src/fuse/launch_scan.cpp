@@ -191,7 +191,7 @@ Array scan(Reduction op, const Array& x, int axis, std::optional<DType> dtype, c
   auto types = array::resolve(op, x.dtype(), dtype);
   if (out) array::check_out(info(op).label, out, x.shape(), types.result);
   Axes order = fuse::memory_order(x), back = fuse::inverse(order);
-  Array values = array::packed(x.transpose(order).astype(types.input, false));
+  Array values = array::packed_values(x.transpose(order).astype(types.input, false));
   Array result = packed_scan(op, values, back[axis]).transpose(back);
   if (!out) return result;
   copy_into(out, result);

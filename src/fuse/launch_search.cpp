@@ -63,7 +63,7 @@ Array searchsorted(const Array& sorted, const Array& values, bool right, const A
   if (sorted.dtype() != values.dtype())
     throw TypeError("searchsorted: both arrays must have one dtype");
   if (sorter && sorter.shape() != sorted.shape()) throw ValueError("sorter.size must equal a.size");
-  Array haystack = array::packed(sorted), needles = array::packed(values);
+  Array haystack = array::packed_values(sorted), needles = array::packed_values(values);
   Array order = sorter ? packed_places(sorter, "searchsorted") : Array();
   Array out = fuse::empty_beside(values, values.shape(), DType::int64);
   if (out.size() == 0) return out;

@@ -101,7 +101,10 @@ class SelectPrinter {
   DType type_of_x() const { return job_.selection.frame.dtype; }
   std::size_t indices() const { return job_.selection.axes.size(); }
   std::size_t last() const { return plan_.walk.dims.size() - 1; }
-  std::string type(std::size_t k) const { return std::string(cuda_name(plan_.operands[k]->dtype)); }
+  std::string type(std::size_t k) const {
+    DType dtype = plan_.operands[k]->dtype;
+    return std::string(written(k) ? cuda_name(dtype) : read_name(dtype));
+  }
   std::string moved_type() const { return std::string(cuda_name(type_of_x())); }
   static std::string number(std::size_t k) { return std::to_string(k); }
 
@@ -177,7 +180,9 @@ class SelectPrinter {
   }
 
   std::string cast_value(const std::string& v) const {
-    return type(plan_.other) == moved_type() ? v : "td_cast<" + moved_type() + ">(" + v + ")";
+    DType dtype = plan_.operands[plan_.other]->dtype;
+    if (dtype == type_of_x()) return dtype == DType::bool_ ? "(" + v + " != 0)" : v;
+    return "td_cast<" + moved_type() + ">((" + std::string(cuda_name(dtype)) + ")" + v + ")";
   }
 
   std::string update(const std::string& element, const std::string& v) const {

@@ -246,7 +246,7 @@ Array sort_rows(const Array& x, bool descending, bool places) {
 Array sort_along(const Array& x, int axis, bool descending, bool places) {
   axis = fuse::checked_axis(axis, x.ndim());
   Axes order = fuse::axis_last(x.ndim(), axis);
-  Array result = sort_rows(array::packed(x.transpose(order)), descending, places);
+  Array result = sort_rows(array::packed_values(x.transpose(order)), descending, places);
   return result.transpose(fuse::inverse(order));
 }
 

@@ -187,8 +187,8 @@ extern "C" __global__ void __launch_bounds__(256) td_matmul(const T* a, const T*
 
 Array tiled_product(Array a, Array b, const Shape& batch, DType dtype) {
   std::int64_t m = a.shape()[a.ndim() - 2], k = a.shape().back(), n = b.shape().back();
-  a = array::packed(broadcast_batch(a.astype(dtype, false), batch));
-  b = array::packed(broadcast_batch(b.astype(dtype, false), batch));
+  a = array::packed_values(broadcast_batch(a.astype(dtype, false), batch));
+  b = array::packed_values(broadcast_batch(b.astype(dtype, false), batch));
   Shape shape = batch;
   shape.push_back(m);
   shape.push_back(n);

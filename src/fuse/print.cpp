@@ -187,6 +187,10 @@ std::string print_heads(const Program& program, bool wide_index) {
 
 std::string_view cuda_name(DType dtype) { return info(dtype).cuda; }
 
+std::string_view read_name(DType dtype) {
+  return dtype == DType::bool_ ? info(DType::uint8).cuda : cuda_name(dtype);
+}
+
 DType dtype_of(const Program& program, Value value) {
   switch (value.kind) {
     case Value::Kind::leaf:
@@ -279,7 +283,7 @@ std::string print_finish_prelude(const Program& program, bool wide_index) {
 std::string parameter_list(const Program& program) {
   std::ostringstream out;
   for (std::size_t k = 0; k < program.leaves.size(); ++k)
-    out << "const " << cuda_name(program.leaves[k].dtype) << "* a" << k << ", ";
+    out << "const " << read_name(program.leaves[k].dtype) << "* a" << k << ", ";
   for (std::size_t k = 0; k < program.stores.size(); ++k)
     out << cuda_name(program.stores[k].view.dtype) << "* b" << k << ", ";
   for (std::size_t k = 0; k < program.scalars.size(); ++k) {

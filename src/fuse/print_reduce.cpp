@@ -38,7 +38,7 @@ class ReducePrinter {
  private:
   const Root& root() const { return program_.roots[0]; }
   std::size_t leaves() const { return program_.leaves.size(); }
-  std::string type(std::size_t k) const { return std::string(cuda_name(program_.leaves[k].dtype)); }
+  std::string type(std::size_t k) const { return std::string(read_name(program_.leaves[k].dtype)); }
   std::string out_type() const { return std::string(cuda_name(root().output)); }
   std::string input() const { return std::string(cuda_name(root().input)); }
 

@@ -43,7 +43,9 @@ class StagedPrinter {
     return k < program_.stores.size() ? program_.stores[k].view
                                       : program_.kept_stores[k - program_.stores.size()].view;
   }
-  std::string type(std::size_t k) const { return std::string(cuda_name(operand(k).dtype)); }
+  std::string type(std::size_t k) const {
+    return std::string(k < leaves() ? read_name(operand(k).dtype) : cuda_name(operand(k).dtype));
+  }
   // The parameter of an operand: a<k>, b<k>, o<k>.
   std::string name(std::size_t k) const {
     if (k < leaves()) return "a" + std::to_string(k);

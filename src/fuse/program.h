@@ -113,6 +113,9 @@ std::string print_finish_prelude(const Program& program, bool wide_index);
 std::string parameter_list(const Program& program);
 std::string scalar_arguments(const Program& program);
 std::string_view cuda_name(DType dtype);
+// The type that memory is read as. A bool is a byte there, and any byte but 0 means true: views of
+// other dtypes, and memory that a host or a kernel wrote, hold others than 1.
+std::string_view read_name(DType dtype);
 // Device headers for kernels that are printed by hand.
 std::string device_headers(bool half, bool complex, bool reduce, bool philox);
 

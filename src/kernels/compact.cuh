@@ -5,15 +5,20 @@
 
 #define TD_LANES_BELOW ((1u << (threadIdx.x & 31)) - 1u)
 
-TD_FN void td_count_pieces(const bool* mask, long long n, long long piece, long long pieces,
-                           long long* counts) {
+// A mask is bytes, and every byte but 0 holds: four of them as 1 or 0 each.
+TD_FN unsigned td_truths(unsigned bytes) {
+  return ((bytes & 0x7f7f7f7fu) + 0x7f7f7f7fu | bytes) >> 7 & 0x01010101u;
+}
+
+TD_FN void td_count_pieces(const unsigned char* mask, long long n, long long piece,
+                           long long pieces, long long* counts) {
   const int lane = threadIdx.x & 31;
   const long long warps = (long long)gridDim.x * 8;
   for (long long t = (long long)blockIdx.x * 8 + (threadIdx.x >> 5); t < pieces; t += warps) {
     const long long first = t * piece, end = first + piece < n ? first + piece : n;
     int held = 0;
 #ifdef __TREADLE__
-    for (long long i = first + lane; i < end; i += 32) held += mask[i];
+    for (long long i = first + lane; i < end; i += 32) held += mask[i] != 0;
 #else
     // 16 elements a lane; pieces start at multiples of 512.
     const bool aligned = ((unsigned long long)mask & 15ull) == 0;
@@ -21,9 +26,10 @@ TD_FN void td_count_pieces(const bool* mask, long long n, long long piece, long 
 #pragma unroll 4
     for (long long i = first + lane * 16; i < whole; i += 512) {
       const td_vec<unsigned, 4> v = *reinterpret_cast<const td_vec<unsigned, 4>*>(mask + i);
-      held += __popc(v.at[0]) + __popc(v.at[1]) + __popc(v.at[2]) + __popc(v.at[3]);
+#pragma unroll
+      for (int k = 0; k < 4; ++k) held += __popc(td_truths(v.at[k]));
     }
-    for (long long i = whole + lane; i < end; i += 32) held += mask[i];
+    for (long long i = whole + lane; i < end; i += 32) held += mask[i] != 0;
 #endif
     for (int s = 16; s > 0; s >>= 1) held += __shfl_xor_sync(~0u, held, s);
     if (lane == 0) counts[t] = held;
@@ -64,7 +70,7 @@ TD_FN void td_add_counts(long long* counts, long long pieces) {
 // For every element i that holds, the rank-th of them: store(i, rank, load(i, rank)). The loads of
 // several steps come before their stores, so that they travel together.
 template <class Value, class Load, class Store>
-TD_FN void td_each_held(const bool* mask, long long n, long long piece, long long pieces,
+TD_FN void td_each_held(const unsigned char* mask, long long n, long long piece, long long pieces,
                         const long long* before, Load load, Store store) {
   const int lane = threadIdx.x & 31;
   const long long warps = (long long)gridDim.x * 8;
@@ -78,7 +84,7 @@ TD_FN void td_each_held(const bool* mask, long long n, long long piece, long lon
 #pragma unroll
       for (int u = 0; u < TD_WIDTH(8); ++u) {
         const long long i = from + u * 32 + lane;
-        held[u] = i < end && mask[i];
+        held[u] = i < end && mask[i] != 0;
       }
 #pragma unroll
       for (int u = 0; u < TD_WIDTH(8); ++u) {
@@ -107,12 +113,12 @@ struct td_mask_words {
   unsigned w[4];
 };
 // 16 elements of the mask from `at` on; those at n and behind do not hold.
-TD_FN td_mask_words td_load_mask(const bool* mask, long long at, long long n) {
+TD_FN td_mask_words td_load_mask(const unsigned char* mask, long long at, long long n) {
   td_mask_words m;
   if (((unsigned long long)mask & 15ull) == 0 && at + 16 <= n) {
     const td_vec<unsigned, 4> v = *reinterpret_cast<const td_vec<unsigned, 4>*>(mask + at);
 #pragma unroll
-    for (int k = 0; k < 4; ++k) m.w[k] = v.at[k];
+    for (int k = 0; k < 4; ++k) m.w[k] = td_truths(v.at[k]);
     return m;
   }
 #pragma unroll
@@ -129,7 +135,7 @@ TD_FN int td_count_mask(const td_mask_words& m) {
 }
 
 // Block b counts tiles 8 b to 8 b + 7: counts[b], and offsets[tile] among them.
-TD_FN void td_count_tiles(const bool* mask, long long n, long long tiles, int* offsets,
+TD_FN void td_count_tiles(const unsigned char* mask, long long n, long long tiles, int* offsets,
                           long long* counts) {
   __shared__ int warps[8][8];  // [tile][warp]
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
@@ -161,8 +167,8 @@ TD_FN void td_count_tiles(const bool* mask, long long n, long long tiles, int* o
 
 // As td_each_held, after td_count_tiles and td_add_counts.
 template <class Value, class Load, class Store>
-TD_FN void td_each_listed(const bool* mask, long long n, long long tiles, const int* offsets,
-                          const long long* counts, Load load, Store store) {
+TD_FN void td_each_listed(const unsigned char* mask, long long n, long long tiles,
+                          const int* offsets, const long long* counts, Load load, Store store) {
   __shared__ unsigned short list[TD_MASK_TILE];
   __shared__ int warps[8];
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;

@@ -155,6 +155,12 @@ std::string element_type(const Operand& operand) {
   return cat(operand.param->is_const ? "const " : "", type_name(operand.dtype));
 }
 
+// The elements in memory: a bool that is only read is a byte, and every one but 0 means true.
+std::string_view memory_type(const Operand& operand) {
+  bool only_read = operand.param->is_const && operand.dtype == DType::bool_;
+  return only_read ? fuse::read_name(operand.dtype) : type_name(operand.dtype);
+}
+
 }  // namespace
 
 std::size_t stride_count(const fuse::Walk& walk, std::size_t operand) {
@@ -182,7 +188,8 @@ std::string print_parameters(const std::vector<Operand>& operands) {
     const Operand& operand = operands[k];
     std::string name = slot(k);
     if (operand.kind == Kind::element) {
-      out << element_type(operand) << "* " << name << ", ";
+      out << (operand.param->is_const ? "const " : "") << memory_type(operand) << "* " << name
+          << ", ";
     } else if (operand.kind == Kind::raw) {
       out << element_type(operand) << "* " << name << ", ";
       for (int d = 0; d < operand.array.ndim(); ++d)

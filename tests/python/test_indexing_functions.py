@@ -363,6 +363,31 @@ def test_scatter(dtype):
         np.testing.assert_array_equal(td.asnumpy(x), start)
 
 
+@pytest.mark.parametrize("given", ["i4", "i8", "f4", "f8"])
+@pytest.mark.parametrize("result", ["i4", "i8", "f4", "f8"])
+def test_take_into_another_dtype(given, result):
+    host = np.arange(6, dtype=given)
+    refused = []
+    for xp, x in ((np, host), (td, td.asarray(host))):
+        out = xp.zeros(3, result)
+        try:
+            xp.take(x, xp.asarray([5, 0, 2]), out=out)
+        except TypeError:
+            refused.append(None)
+        else:
+            refused.append(td.asnumpy(out).tolist() if xp is td else out.tolist())
+    assert refused[0] == refused[1]
+
+
+def test_fill_takes_one_value():
+    x = td.zeros(3)
+    x.fill(td.asarray(2.0))
+    assert x.get().tolist() == [2, 2, 2]
+    for values in (np.ones(1), td.ones(1), td.ones(3)):
+        with pytest.raises(ValueError, match="one value"):
+            x.fill(values)
+
+
 def test_scatter_takes_any_index():
     host, x = np.zeros((5, 6)), td.zeros((5, 6))
     x.scatter_add(([0, 0, 4], slice(1, 3)), 2)

@@ -1,5 +1,9 @@
 """The life of a process: a light start, no compiler when everything is cached, a clean end."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 HEAVY = ("pandas", "scipy", "matplotlib", "rich", "torch", "cupy", "numba", "asyncio", "multiprocessing", "unittest",
@@ -82,6 +86,36 @@ def test_exit_is_clean(python, name):
     assert done.returncode == 0, (done.returncode, done.stderr)
     assert done.stdout.strip() == "end"
     assert done.stderr == ""
+
+
+DRAWS = """
+import sys, treadle as td
+for seed in range(int(sys.argv[1])):
+    generator = td.random.default_rng(seed)
+    for _ in range(500):
+        int(generator.integers(0, 5))
+"""
+
+
+def test_exit_while_the_compiler_is_opened_behind_the_launches_back(software, tmp_path):
+    if not software:
+        pytest.skip("about the compiler of the software device")
+    script = tmp_path / "draws.py"
+    script.write_text(DRAWS)
+
+    def run(draws, special):
+        cache = {"TREADLE_CACHE_DIR": str(tmp_path / "cache"), "TREADLE_SOFT_SPECIAL": special}
+        done = subprocess.run(
+            [sys.executable, script, str(draws)],
+            env=dict(os.environ, **cache),
+            capture_output=True,
+            timeout=120,
+        )
+        assert done.returncode == 0 and done.stderr == b"", (draws, done.returncode, done.stderr)
+
+    run(1, "never")  # what is left to compile is code for one block size
+    for draws in (2, 4, 6, 8):
+        run(draws, "when worth it")
 
 
 def test_fork_without_use_is_fine_and_use_after_fork_is_named(python):

@@ -269,8 +269,33 @@ def test_out():
         out = td.zeros((3, 4))
         assert getattr(g, name)(out=out) is out
         assert len(np.unique(td.asnumpy(out))) == 12
-    with pytest.raises(ValueError, match="dtype"):
-        g.random(out=td.zeros(3, np.float32))
+        with pytest.raises(TypeError, match="dtype"):
+            getattr(g, name)(out=td.zeros(3, np.float32))
+        with pytest.raises(ValueError, match="does not match"):
+            getattr(g, name)(size=4, out=td.zeros(3))
+
+
+def test_a_bit_generator_counts_the_draws_of_its_generators():
+    bits = random.Philox4x3210(3)
+    one, two, alone = random.Generator(bits), random.Generator(bits), random.default_rng(3)
+    drawn = [g.random(5) for g in (one, two, one)] + [
+        two.gamma(2.0, size=5),
+        one.gamma(2.0, size=5),
+    ]
+    want = [alone.random(5) for _ in range(3)] + [alone.gamma(2.0, size=5) for _ in range(2)]
+    np.testing.assert_array_equal(td.asnumpy(td.stack(drawn)), td.asnumpy(td.stack(want)))
+    one.bit_generator = random.Philox4x3210(3)
+    np.testing.assert_array_equal(td.asnumpy(one.random(5)), td.asnumpy(want[0]))
+    with pytest.raises(TypeError, match="BitGenerator"):
+        one.bit_generator = 3
+
+
+@pytest.mark.parametrize("low, high", [(-0.9, 1.1), (-1.1, -0.9), (0, 2.9), (1.5, 4)])
+def test_float_bounds_of_integers_are_truncated(low, high):
+    values = td.asnumpy(random.default_rng(0).integers(low, high, 200))
+    assert set(values.tolist()) == set(range(int(low), int(high)))
+    with pytest.raises(ValueError, match="low >= high"):
+        random.default_rng(0).integers(-0.2, 0.3, 2)
 
 
 def test_limits_of_parameters():

@@ -77,6 +77,10 @@ def test_reduceat_along_axes(name, axis):
     same(td.add.reduceat(x, [0, 3], 1, dtype="f4"), np.add.reduceat(host, [0, 3], 1, dtype="f4"))
 
 
+def test_reduceat_gives_an_array_in_c_order():
+    assert td.add.reduceat(td.zeros((3, 4, 5)), [0, 2], axis=1).flags.c_contiguous
+
+
 def test_reduceat_of_a_long_and_many_short_segments():
     host = np.random.default_rng(0).standard_normal(100_000)
     indices = np.concatenate([np.arange(0, 3000, 3), [50_000, 99_999]])
@@ -149,6 +153,15 @@ def test_at_of_layouts_and_numbers():
     same(x, np.array([144, 200, 0], np.uint8))
     np.multiply.at(x, [0, 1], td.asarray([2, 2], "u1"))
     same(x, np.array([32, 144, 0], np.uint8))
+
+
+@pytest.mark.parametrize("dtype", ["u1", "u4", "i4", "f4"])
+def test_at_subtracts_numbers_from_unsigned_integers(dtype):
+    host = np.arange(5).astype(dtype)
+    device = td.asarray(host)
+    for xp, x in ((np, host), (td, device)):
+        xp.subtract.at(x, [0, 1, 1, 4], 3)
+    np.testing.assert_array_equal(td.asnumpy(device), host)
 
 
 def test_at_casts_every_result():

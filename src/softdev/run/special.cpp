@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "base/log.h"
+#include "base/plugin.h"
 #include "base/text.h"
 #include "softdev/jit/lower_image.h"
 #include "softdev/run/fault.h"
@@ -56,8 +57,10 @@ bool fits_31_bits(const unsigned (&grid)[3], const unsigned (&block)[3]) {
 }  // namespace
 
 // One thread that makes special codes, one after the other. The compiler's own data is destroyed at
-// the end of the process, so the compile in progress is waited for; when that takes more than
-// `patience`, the process ends without the handlers that are left (the streams are flushed).
+// the end of the process, so the compile in progress is waited for before that (handlers run in the
+// reverse order of their registration, so ours is registered behind the compiler's); when that
+// takes more than `patience`, the process ends without the handlers that are left (the streams are
+// flushed).
 class SpecialMaker {
  public:
   static SpecialMaker& get() {
@@ -81,7 +84,9 @@ class SpecialMaker {
 
   SpecialMaker() {
     guard_across_fork(busy_, LockRank::context);
-    on_exit([](int status, void*) { get().end(status); }, nullptr);
+    auto end_at_exit = [] { on_exit([](int status, void*) { get().end(status); }, nullptr); };
+    end_at_exit();
+    base::after_cc_plugin_opens(end_at_exit);
   }
 
   void start_locked() {
