@@ -10,6 +10,10 @@ COMMANDS = {
     "run": ("treadle.run", "run a program written for numba.cuda or cupy, unchanged"),
     "check": ("treadle.check", "does it work here, and if not, why: evidence, conclusions, advice"),
     "occupancy": ("treadle.occupancy_command", "how many blocks of a kernel fit, and why not more"),
+    "sweep": (
+        "treadle.sweep.cli",
+        "times over sizes, over uses of the same data, over block sizes",
+    ),
     "info": ("treadle.info", "what was found: devices, driver, compiler, libraries"),
 }
 

@@ -45,6 +45,14 @@ class Series:
     dashed: bool = False
 
 
+def series_of(name, xs, intervals, dashed=False):
+    """A `Series` of things with ``centre``, ``low`` and ``high``."""
+    return Series(
+        name, tuple(xs), tuple(i.centre for i in intervals), tuple(i.low for i in intervals),
+        tuple(i.high for i in intervals), dashed,
+    )  # fmt: skip
+
+
 @dataclasses.dataclass(frozen=True)
 class Mark:
     """A place on the x axis with its uncertainty."""
@@ -64,20 +72,22 @@ class Figure:
     marks: tuple = ()
     note: str = ""
 
-    def extent(self):
-        """((x from, x to), (y from, y to)) that hold every point and band; logarithmic axes leave out what is not
-        positive. ValueError for a figure without points.
+    def extent(self, bands=True):
+        """((x from, x to), (y from, y to)) that hold every point, and the bands if wanted: those of noisy points as far
+        as the others stay readable. Logarithmic axes leave out what is not positive. ValueError without points.
         """
         xs = [v for s in self.series for v in s.x] + [
             v for m in self.marks for v in (m.low, m.high)
         ]
-        ys = [
-            v
-            for s in self.series
-            for part in (s.y, s.low, s.high)
-            if part is not None
-            for v in part
-        ]
+        ys = [v for s in self.series for v in s.y if math.isfinite(v)]
+        if bands and ys:
+            lowest, highest = (
+                (min(ys) / 10, max(ys) * 10) if self.y.log else (-math.inf, 1.6 * max(ys))
+            )
+            for s in self.series:
+                ys += [max(v, lowest) for v in s.low or ()] + [
+                    min(v, highest) for v in s.high or ()
+                ]
         return _range(xs, self.x), _range(ys, self.y)
 
 

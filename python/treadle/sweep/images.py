@@ -91,12 +91,13 @@ def _draw(figure, module):
     _axis(axes.yaxis, axes.set_yscale, axes.set_ylim, figure.y, figure.extent()[1])
     axes.set_xlabel(figure.x.label)
     axes.set_ylabel(figure.y.label)
-    axes.set_title(figure.title, loc="left", fontsize=11)
     axes.grid(True, color="#dcdfe3")
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    if len(figure.series) + len(figure.marks) > 1:
-        drawn.legend(loc="outside upper left", ncols=3, frameon=False, fontsize=9)
+    drawn.legend(
+        loc="outside upper left", ncols=3, frameon=False, fontsize=9, title=figure.title, alignment="left",
+        title_fontproperties={"size": 12, "weight": "bold"},
+    )  # fmt: skip
     if figure.note:
         drawn.supxlabel(figure.note, fontsize=8, x=0.01, ha="left")
     return drawn

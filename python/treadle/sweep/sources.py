@@ -6,7 +6,7 @@ import sys
 
 from .. import _treadle
 
-__all__ = ["Problem", "find_kernel", "load_script"]
+__all__ = ["Problem", "find_kernel", "find_launchable", "load_script"]
 
 _CUDA = (".cu", ".cuh", ".cpp", ".cc", ".txt")
 
@@ -58,8 +58,11 @@ def _cuda_kernel(path, name, options):
         raise Problem(str(error)) from None
 
 
-def load_script(path, name):
-    """What a Python file calls ``name`` at its top. ``Problem`` when it is not there; errors of the file pass."""
+def load_script(path, name, others=None):
+    """What a Python file calls ``name`` at its top; with ``others`` also a list of those, None for what is not there.
+
+    ``Problem`` when ``name`` is not there; errors of the file pass.
+    """
     if not name:
         raise Problem(f"say which function, as '{path}:NAME'")
     folder = os.path.dirname(os.path.abspath(path))
@@ -76,7 +79,7 @@ def load_script(path, name):
         raise Problem(
             f"'{path}' defines no '{name}' at its top; it has {', '.join(known) or 'no functions'}"
         )
-    return space[name]
+    return space[name] if others is None else (space[name], [space.get(other) for other in others])
 
 
 def _python_kernel(path, name, signature):
@@ -90,3 +93,28 @@ def _python_kernel(path, name, signature):
         if isinstance(found, _treadle._PythonKernel) and signature is None:
             cure = "; here: --signature 'float32[::1], int32'"
         raise Problem(f"{path}:{name}: {error}{cure}") from None
+
+
+def find_launchable(text, options=(), signature=None):
+    """(what can be launched, its name): as `find_kernel`, but of a Python file the ``cuda.jit`` kernel itself."""
+    path, name = _split(text)
+    if not path.endswith(".py"):
+        return find_kernel(text, options, signature)
+    found = load_script(path, name)
+    if isinstance(found, _treadle.RawKernel):
+        return found, name
+    if not isinstance(found, _treadle._PythonKernel):
+        raise Problem(f"{path}:{name} is neither a cuda.jit kernel nor a RawKernel")
+    if signature is not None:
+        from .._jit.signatures import normalize
+
+        try:
+            found = found.specialize(*normalize(signature)[0])
+        except TypeError as error:
+            raise Problem(f"--signature: {error}") from None
+    elif len(found.overloads) != 1:
+        raise Problem(
+            f"kernel '{name}' has {len(found.overloads)} compiled variants; say which with --signature, as "
+            "'float32[::1], int32'"
+        )
+    return found, name

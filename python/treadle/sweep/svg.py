@@ -9,7 +9,6 @@ __all__ = ["draw", "style"]
 
 WIDTH, HEIGHT = 860, 430
 _LEFT, _RIGHT, _BOTTOM = 84, 24, 58
-_LETTER = 6.9  # mean width of a letter at 13 px
 
 
 def style(scope="svg.td"):
@@ -66,6 +65,11 @@ def _text(value):
     return html.escape(str(value), quote=True)
 
 
+def _width(text):
+    """About the width of a text at 13 px; the fonts of readers differ."""
+    return sum(4.4 if c in "iljtfr.,;:'|()[] " else 10.5 if c in "mwMW%" else 8 for c in text)
+
+
 def _shape(number, x, y, css):
     """The marker of a series: circle, square, triangle, diamond, then again."""
     kind, r = number % 4, 4.2
@@ -85,7 +89,7 @@ class _Drawing:
         self.figure = figure
         self.x_extent, self.y_extent = figure.extent()
         self.legend, rows = self._legend()
-        self.top = 44 + 20 * rows + (18 if figure.marks else 0)
+        self.top = 50 + 20 * rows + (18 if figure.marks else 0)
         self.bottom = HEIGHT - _BOTTOM - (18 if figure.note else 0)
 
     def x(self, value):
@@ -100,7 +104,7 @@ class _Drawing:
         """Markers and names in rows above the plot."""
         parts, x, row = [], _LEFT, 0
         for i, series in enumerate(self.figure.series):
-            width = 34 + _LETTER * len(series.name)
+            width = 34 + _width(series.name)
             if x + width > WIDTH - _RIGHT and x > _LEFT:
                 x, row = _LEFT, row + 1
             y, colour = 46 + 20 * row, i % len(COLOURS["light"])
@@ -151,7 +155,7 @@ class _Drawing:
                 f'height="{self.bottom - self.top}"/>'
             )
             yield f'<line class="mark" x1="{x:.1f}" y1="{self.top}" x2="{x:.1f}" y2="{self.bottom}"/>'
-            width = _LETTER * len(mark.label)
+            width = _width(mark.label)
             begin = min(max(x - width / 2, _LEFT), WIDTH - _RIGHT - width)
             if begin > end:
                 yield f'<text x="{begin:.1f}" y="{self.top - 6}">{_text(mark.label)}</text>'
@@ -171,7 +175,7 @@ class _Drawing:
         points = [(self.x(x), self.y(y)) for x, y in zip(series.x, series.y) if usable(x, y)]
         if series.low is not None:
             rows = [
-                (self.x(x), self.y(low), self.y(high))
+                (self.x(x), self.y(max(low, self.y_extent[0])), self.y(min(high, self.y_extent[1])))
                 for x, low, high in zip(series.x, series.low, series.high)
                 if usable(x, low) and usable(x, high)
             ]

@@ -22,7 +22,7 @@ def width_of(stream=None):
 
 def draw(figure, width=100, height=18, encoding="utf-8"):
     """The lines of a plot of ``width`` columns and ``height`` rows, with axes and a legend, as one text."""
-    (x_extent, y_extent) = figure.extent()
+    (x_extent, y_extent) = figure.extent(bands=False)
     y_ticks = ticks(y_extent, figure.y, max(3, height // 3))
     labels = {_row(t, y_extent, figure.y.log, height): figure.y.text(t) for t in y_ticks}
     margin = max(map(len, labels.values()), default=0) + 1
