@@ -39,6 +39,7 @@ void bind_python_kernel(nb::module_& m);
 void bind_fft(nb::module_& m);
 void bind_linalg(nb::module_& m);
 void bind_random(nb::module_& m);
+void bind_call_counts(nb::module_& m);
 void bind_diagnose(nb::module_& m);
 void bind_program(nb::module_& m);
 void bind_texture(nb::module_& m);

@@ -33,6 +33,7 @@ NB_MODULE(_treadle, m) {
   bind_fft(m);
   bind_linalg(m);
   bind_random(m);
+  bind_call_counts(m);
   bind_diagnose(m);
   bind_program(m);
   bind_texture(m);

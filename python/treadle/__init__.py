@@ -113,6 +113,8 @@ _LAZY = (
 
 
 def __getattr__(name):
+    if name == "benchmark":
+        return _importlib.import_module(f"{__name__}.benchmarking").benchmark
     if name == "bfloat16":  # ml_dtypes' scalar class
         return _treadle._dtype("bfloat16").type
     if name in _LAZY and _importlib_util.find_spec(f"{__name__}.{name}"):
@@ -121,7 +123,7 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted([*globals(), *_LAZY])
+    return sorted([*globals(), *_LAZY, "benchmark"])
 
 
 def show_config():

@@ -14,6 +14,7 @@ COMMANDS = {
         "treadle.sweep.cli",
         "times over sizes, over uses of the same data, over block sizes",
     ),
+    "bench": ("treadle.benchmarking.cli", "how fast: three times of your work, with intervals"),
     "info": ("treadle.info", "what was found: devices, driver, compiler, libraries"),
 }
 

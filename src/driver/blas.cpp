@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "driver/call_counts.h"
 #include "driver/result_row.h"
 #include "treadle/precision.h"
 
@@ -101,6 +102,7 @@ void prepare(const BlasLibrary& library, Handle& handle, const StreamState& stre
   }
   check_blas(library, library.api.cublasSetStream(handle.handle, stream.handle()),
              "cublasSetStream");
+  note_library_call();
 }
 
 // ---- one call ----

@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "base/text.h"
+#include "driver/call_counts.h"
 #include "driver/state.h"
 #include "driver/transfer.h"
 
@@ -26,7 +27,7 @@ std::shared_ptr<DeviceState> DeviceState::get(const Provider& provider, int ordi
 }
 
 DeviceState::DeviceState(const Provider& provider, int ordinal)
-    : provider_(provider), ordinal_(ordinal) {
+    : provider_(provider), api_(&provider.api), ordinal_(ordinal) {
   for (auto& value : attributes_) value.store(INT_MIN, std::memory_order_relaxed);
   const std::string name = base::cat(provider.prefix, ":", ordinal);
   if (!provider.usable())
@@ -50,6 +51,10 @@ DeviceState::DeviceState(const Provider& provider, int ordinal)
 }
 
 DeviceState::~DeviceState() = default;
+
+void DeviceState::count_calls(bool on) {
+  api_.store(on ? &counting_api(provider_.api) : &provider_.api, std::memory_order_release);
+}
 
 std::string DeviceState::name() const { return base::cat(provider_.prefix, ":", ordinal_); }
 

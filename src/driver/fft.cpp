@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "driver/call_counts.h"
 #include "driver/result_row.h"
 
 namespace td::driver {
@@ -155,6 +156,7 @@ void fft(const StreamState& stream, const FftLayout& layout, bool inverse, CUdev
   }
   TD_FFT(library, cufftXtExec, plan.handle, reinterpret_cast<void*>(in),
          reinterpret_cast<void*>(out), inverse ? fft_abi::INVERSE : fft_abi::FORWARD);
+  note_library_call();
 }
 
 }  // namespace td::driver

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "driver/blas.h"
+#include "driver/call_counts.h"
 #include "driver/result_row.h"
 
 namespace td::driver {
@@ -108,6 +109,7 @@ class Session {
     handle = kept.handle;
     params = kept.params;
     check(library_.api.cusolverDnSetStream(handle, stream.handle()), "cusolverDnSetStream");
+    note_library_call();
   }
 
   const SolverApi& api() const { return library_.api; }

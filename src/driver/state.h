@@ -34,7 +34,9 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   static std::shared_ptr<DeviceState> get(const Provider& provider, int ordinal);
 
   const Provider& provider() const { return provider_; }
-  const Api& api() const { return provider_.api; }
+  // The provider's functions, or those that count their calls and call them.
+  const Api& api() const { return *api_.load(std::memory_order_acquire); }
+  void count_calls(bool on);
   int ordinal() const { return ordinal_; }
   CUdevice handle() const { return device_; }
   std::string name() const;  // "cuda:0"
@@ -60,6 +62,7 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
  private:
   DeviceState(const Provider& provider, int ordinal);
   const Provider& provider_;
+  std::atomic<const Api*> api_;
   int ordinal_;
   CUdevice device_ = 0;
   std::atomic<CUcontext> context_{nullptr};

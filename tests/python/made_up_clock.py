@@ -6,13 +6,15 @@ import numpy as np
 class MadeUpClock:
     """Device work is a queue: it begins when it is handed over and everything before it has finished.
 
-    ``work(device_s, host_s)`` is a call that keeps the host for ``host_s`` and then hands ``device_s`` of work over.
+    ``work(device_s, host_s)`` is a call that keeps the host for ``host_s`` and then hands ``device_s`` of work over;
+    ``elsewhere_s`` of it go to a stream that the marks do not see.
     """
 
     cache_bytes = 1 << 20
 
-    def __init__(self, mark_s=0.0, conditions=()):
-        self.host = self.device = 0.0
+    def __init__(self, mark_s=0.0, conditions=(), counts=None):
+        self.host = self.busy_until = self.other_stream = 0.0
+        self.counts = counts
         self.mark_s = mark_s
         self.flushes = self.uploads = self.downloads = self.delays = self.calls = 0
         self.read = iter(conditions)
@@ -22,14 +24,25 @@ class MadeUpClock:
         return self.host
 
     def queue(self, seconds):
-        self.device = max(self.device, self.host) + seconds
+        self.busy_until = max(self.busy_until, self.host) + seconds
 
     def wait(self):
-        self.host = max(self.host, self.device)
+        self.host = max(self.host, self.busy_until, self.other_stream)
+
+    def reach(self, mark):
+        self.host = max(self.host, mark)
+
+    def unfinished(self):
+        return self.other_stream > self.host
+
+    def count(self, call):
+        call()
+        self.wait()
+        return self.counts
 
     def mark(self):
         self.queue(self.mark_s)
-        return self.device
+        return self.busy_until
 
     def passed(self, mark):
         return self.host >= mark
@@ -66,7 +79,7 @@ class MadeUpClock:
         self.host += 2e-9 * array.nbytes
         return array
 
-    def work(self, device_s, host_s=1e-6, waits=False, cold_s=0.0):
+    def work(self, device_s, host_s=1e-6, waits=False, cold_s=0.0, elsewhere_s=0.0):
         """A call. ``device_s``: seconds, or a function that gives those of the next call."""
 
         def call(*args):
@@ -74,6 +87,8 @@ class MadeUpClock:
             self.host += host_s
             self.queue((device_s() if callable(device_s) else device_s) + cold_s * self.cold)
             self.cold = False
+            if elsewhere_s:
+                self.other_stream = max(self.other_stream, self.host) + elsewhere_s
             if waits:
                 self.wait()
             return args[0] if args else None

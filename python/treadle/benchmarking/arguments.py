@@ -40,7 +40,7 @@ class Arguments:
 
     Every NumPy or Treadle array among them is uploaded once, here, for the resident scope. ``inputs`` and
     ``outputs`` are positions in ``args``: of the arrays that have to be uploaded before the work (default: all), and
-    of those that hold its result (default: none; the result is then what the call returns).
+    of those that hold its result (default: what the call returns, else the arrays that its first call changed).
 
     ValueError: a position that is no array's, or an array that is neither an input nor an output.
     """
@@ -75,6 +75,15 @@ class Arguments:
             for i, value in enumerate(self.host)
         )  # fmt: skip
 
+    def find_outputs(self, returned, clock):
+        """After the first call: work that returns no array has its result in the arguments that it changed."""
+        if self.outputs is None and not arrays_in(returned):
+            changed = [
+                i for i in self.positions
+                if not _same(clock.download(self.resident[i]), self.host[i])
+            ]  # fmt: skip
+            self.outputs = tuple(changed) or None
+
     def results(self, args, returned):
         """The arrays that hold the result of a call with ``args`` that returned ``returned``."""
         if self.outputs is not None:
@@ -85,6 +94,11 @@ class Arguments:
     def upload_bytes(self):
         """Bytes that an end-to-end call moves to the device."""
         return sum(self.host[i].nbytes for i in self.inputs)
+
+
+def _same(one, other):
+    """Equal bit for bit."""
+    return np.ascontiguousarray(one).tobytes() == np.ascontiguousarray(other).tobytes()
 
 
 def _checked(numbers, name, positions):

@@ -9,6 +9,9 @@ A clock is all that `sampling` knows of a device, so that tests can put a made-u
 ``between(a, b)``    seconds of the device from one mark to another
 ``delay(seconds)``   keeps the device busy, so that what is handed to it meanwhile runs without gaps
 ``flush_cache()``    writes more than the last-level cache holds
+``reach(mark)``      returns when the device is past it
+``count(call)``      what a call asks of the device (`counts.Counts`), or None
+``unfinished()``     True when streams that the last count saw, besides the timed one, have work left
 ``conditions()``     clock rates, power and temperature at this moment, or None when they cannot be read
 ``upload(array)``, ``empty_like(array)``, ``download(array)``  a host array on the device, memory for one like it,
 and its values back on the host, where they can be read when the call returns
@@ -21,6 +24,7 @@ import time
 import numpy as np
 
 from .. import _creation, _treadle, cuda
+from . import conditions, counts
 
 __all__ = ["DeviceClock", "HostClock"]
 
@@ -41,12 +45,12 @@ _L2_CACHE_SIZE = 38  # CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE
 class DeviceClock:
     """Times of the current device's current stream (or of ``stream``)."""
 
-    def __init__(self, stream=None, conditions=None):
+    def __init__(self, stream=None):
         self.device = cuda.Device()
         self.stream = stream
-        self._conditions = conditions
+        self.watch = conditions.Watch(self.device.pci_bus_id)
         self._delay = _treadle.RawKernel(_DELAY, "delay")
-        self._buffer = None
+        self._buffer, self._others = None, []
 
     now = staticmethod(time.perf_counter)
 
@@ -71,6 +75,17 @@ class DeviceClock:
     def passed(self, mark):
         return mark.done
 
+    def reach(self, mark):
+        mark.synchronize()
+
+    def count(self, call):
+        found = counts.count(self.device, call)
+        self._others = counts.other_streams(self.stream or cuda.get_current_stream())
+        return found
+
+    def unfinished(self):
+        return any(not stream.done for stream in self._others)
+
     def between(self, start, end):
         return cuda.get_elapsed_time(start, end) * 1e-3
 
@@ -90,7 +105,7 @@ class DeviceClock:
         self._buffer = None
 
     def conditions(self):
-        return None if self._conditions is None else self._conditions()
+        return self.watch()
 
     def upload(self, array):
         return _creation.asarray(array)
@@ -117,6 +132,15 @@ class HostClock:
         pass
 
     def passed(self, mark):
+        return False
+
+    def reach(self, mark):
+        pass
+
+    def count(self, call):
+        call()
+
+    def unfinished(self):
         return False
 
     def between(self, start, end):

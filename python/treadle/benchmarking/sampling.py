@@ -168,39 +168,83 @@ class Sampler:
         self.clock = clock or (DeviceClock() if where == "device" else HostClock())
         self.arguments = Arguments(args, self.clock, inputs, outputs)
         self.progress = progress or (lambda *_: None)
-        self.calls, self.gaps_in_a_row, self.waits_inside = 1, 0, False
+        self.calls, self.gaps_in_a_row = 1, 0
+        self.called = self.waits_inside = False
         self.delay_s = self.longest_delay_s = 0.0
         self.first_call_s = self.warm_up_s = self.empty_s = 0.0
-        self.settled = False
+        self.settled, self.first_counts = False, None
 
     def call(self):
         """One call, with its work handed to the device. Nothing of its result outlives it."""
         hand_over(self.work(*self.arguments.resident))
 
+    def first_call(self):
+        """The very first call, timed to its end. Answers the arrays of its result, on the host."""
+        clock = self.clock
+        self._prepare()
+        clock.wait()
+        returned = None
+
+        def run():
+            nonlocal returned
+            returned = self.work(*self.arguments.resident)
+            hand_over(returned)
+
+        start = clock.now()
+        self.first_counts = clock.count(run)
+        clock.wait()
+        self.first_call_s = clock.now() - start
+        self.called = True
+        self.arguments.find_outputs(returned, clock)
+        return [
+            clock.download(x) for x in self.arguments.results(self.arguments.resident, returned)
+        ]
+
+    def outlives(self):
+        """True when other streams have work of the call left after the mark behind it: work that the marks do not see.
+
+        A few tries, since a slow host may come to look when everything has finished. Work that other streams do and
+        the timed one waits for is never seen here.
+        """
+        for _ in range(9):
+            self._prepare()
+            self.clock.wait()
+            self.call()
+            self.clock.reach(self.clock.mark())
+            if self.clock.unfinished():
+                self.clock.wait()
+                return True
+        return False
+
+    def count(self):
+        """The `counts.Counts` of a call, or None where they cannot be counted."""
+        self._prepare()
+        return self.clock.count(self.call)
+
     def warm_up(self):
         """Calls until two windows of samples agree; finds how many calls make a sample and which delay hides them."""
         clock, policy = self.clock, self.policy
+        if not self.called:
+            self.first_call()
         begin = clock.now()
-        self._prepare()
-        clock.wait()
-        start = clock.now()
-        self.call()
-        clock.wait()
-        self.first_call_s = clock.now() - start
         self.empty_s = self._empty()
         self._find_pace()
         before, size = None, 5
-        while clock.now() - begin < policy.warm_seconds + self.first_call_s:
+        while clock.now() - begin < policy.warm_seconds:
             window = [self.sample()[0] for _ in range(size)]
             if before is not None and statistics.agree(before, window, policy.warm_tolerance):
                 self.settled = True
                 break
             before = window
-        self.warm_up_s = clock.now() - begin - self.first_call_s
+        self.warm_up_s = clock.now() - begin
+
+    def calls_of_a_sample(self, cold=False):
+        """One where something happens in front of each sample."""
+        return 1 if cold or self.setup else self.calls
 
     def sample(self, cold=False):
         """(seconds of the device, seconds of the host) of one call, and whether the device ran out of work."""
-        clock, calls = self.clock, 1 if cold or self.setup else self.calls
+        clock, calls = self.clock, self.calls_of_a_sample(cold)
         self._prepare()
         clock.wait()
         if cold:
@@ -222,39 +266,48 @@ class Sampler:
         device, submission = _Growing(self, "device", cache), []
         try:
             while device.wants_more():
-                seconds, host, gap = self.sample(cold)
-                if self._retry(gap):
-                    continue
+                seconds, host, gap = self.resident_sample(cold)
                 if device.add(seconds, self.clock.conditions(), gap):
                     submission.append(host)
         finally:
             self.clock.release()
-        first = device.finish(1 if cold or self.setup else self.calls, self.waits_inside)
+        first = device.finish(self.calls_of_a_sample(cold), self.waits_inside)
         second = dataclasses.replace(
             first, scope="submission", samples_s=np.array(submission), gaps=0
         )
         second.converged = _narrow(second)
         return first, second
 
+    def resident_sample(self, cold=False):
+        """As `sample`, taken anew where a gap can be avoided."""
+        while True:
+            found = self.sample(cold)
+            if not self._retry(found[2]):
+                return found
+
     def end_to_end(self):
         """The series of scope ``end_to_end``; None when there is no result that could be brought to the host."""
-        clock, arguments = self.clock, self.arguments
         series = _Growing(self, "end_to_end", "hot")
         while series.wants_more():
-            self._prepare()
-            clock.wait()
-            begin = clock.now()
-            args = arguments.uploaded(clock)
-            found = arguments.results(args, self.work(*args))
-            for array in found:
-                clock.download(array)
-            seconds = clock.now() - begin
-            clock.wait()
-            if not found:
+            seconds = self.whole_sample()
+            if seconds is None:
                 return None
-            series.add(seconds, clock.conditions(), False)
-            del args, found
+            series.add(seconds, self.clock.conditions(), False)
         return series.finish(1, False)
+
+    def whole_sample(self):
+        """Seconds of one end-to-end call; None when it has no result that could be brought to the host."""
+        clock, arguments = self.clock, self.arguments
+        self._prepare()
+        clock.wait()
+        begin = clock.now()
+        args = arguments.uploaded(clock)
+        found = arguments.results(args, self.work(*args))
+        for array in found:
+            clock.download(array)
+        seconds = clock.now() - begin
+        clock.wait()
+        return seconds if found else None
 
     def _prepare(self):
         if self.setup is not None:
@@ -273,18 +326,19 @@ class Sampler:
     def _find_pace(self):
         """How many calls make a sample, and the delay behind which they are handed over.
 
-        A call that takes as long as the delay in front of it waits for the device itself: then its time has the
+        A call that returns only after the delay in front of it waits for the device itself: then its time has the
         host's in it, whatever is done, and `waits_inside` says so.
         """
         seconds, host, _ = self.sample()
         if host < _LONGEST_HIDDEN:
-            self.delay_s = delay = min(4 * host + 1e-3, _LONGEST_HIDDEN)
-            seconds, host, _ = self.sample()
-            self.waits_inside = host >= 0.9 * delay
+            self.delay_s = min(4 * host + 1e-3, _LONGEST_HIDDEN)
+            tries = [self.sample() for _ in range(3)]
+            seconds, host, _ = min(tries, key=lambda sample: sample[1])
+            self.waits_inside = all(gap for _, _, gap in tries)
             if self.waits_inside:
                 self.delay_s = 0.0
                 seconds, host, _ = self.sample()
-        wanted = max(200 * self.empty_s, 2e-4)
+        wanted = max(400 * self.empty_s, 2e-4)
         self.calls = min(_MOST_CALLS, max(1, math.ceil(wanted / max(seconds, 1e-9))))
         if self.delay_s:
             self.delay_s = min(1.5 * host * self.calls + 2e-5, _LONGEST_HIDDEN)
