@@ -72,6 +72,25 @@ def test_a_function_of_a_script(tmp_path):
     assert status in (cli.DONE, cli.UNDECIDED) and found["name"] == "step"
 
 
+def test_two_functions_and_an_expression_and_numpy_in_turns(tmp_path, capsys):
+    (tmp_path / "work.py").write_text(
+        "import numpy as np, treadle as td\nx = td.asarray(np.ones(1000, np.float32))\n"
+        "def one():\n    return x * 2\ndef two():\n    return x + x\ndef wrong():\n    return x * 3\n"
+        "def broken():\n    return x[10**6]\n"
+    )
+    path, out = str(tmp_path / "work.py"), tmp_path / "out.json"
+    command = [*QUICK, "--json", str(out), f"{path}:one", "--against"]
+    assert cli.main([*command, f"{path}:two"]) in (cli.DONE, cli.UNDECIDED)
+    found = json.loads(out.read_text())["comparisons"][0]
+    assert (found["a"]["name"], found["b"]["name"]) == ("one", "two")
+    assert [row["scope"] for row in found["ratios"]] == ["device", "end_to_end"]
+    assert cli.main([*command, f"{path}:wrong"]) == cli.FAILED
+    assert cli.main([*command, f"{path}:broken"]) == cli.FAILED
+    assert "broken raised IndexError" in capsys.readouterr().err
+    status = cli.main(["-e", "sqrt(a + 1)", "--size", "1000", "--numpy", *QUICK])
+    assert status in (cli.DONE, cli.UNDECIDED) and "a  NumPy" in capsys.readouterr().out
+
+
 def test_regions_of_a_script(tmp_path, capsys):
     (tmp_path / "work.py").write_text(
         "import sys, numpy as np, treadle as td\n"

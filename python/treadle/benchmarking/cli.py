@@ -7,6 +7,7 @@ import sys
 
 from ..errors import CompileError, CUDAError
 from . import programs, saved
+from .comparison import Comparison
 from .guards import Refused
 from .measurement import FORMAT
 from .sampling import Policy
@@ -47,6 +48,12 @@ def parser():
         "--reference",
         metavar="SCRIPT.py:FUNCTION",
         help="what the result must be, from NumPy arrays",
+    )
+    p.add_argument("--against", metavar="SCRIPT.py:FUNCTION", help="measure two functions in turns")
+    p.add_argument(
+        "--numpy",
+        action="store_true",
+        help="measure an expression and NumPy's evaluation of it in turns",
     )
     p.add_argument(
         "--bytes", type=float, metavar="N", help="bytes that one call moves in device memory"
@@ -89,6 +96,8 @@ def main(argv=None):
         print(f"treadle bench: no time: {error}", file=sys.stderr)
         return FAILED
     show(found, options.json)
+    if isinstance(found[0], Comparison):
+        return UNDECIDED if any(row.verdict == "undecided" for row in found[0].ratios) else DONE
     if any(not one.times for one in found):
         return FAILED
     return DONE if all(one.converged for one in found) else UNDECIDED
@@ -137,9 +146,8 @@ def show(found, path):
     if path != "-":
         print("\n\n".join(map(str, found)))
     if path:
-        text = json.dumps(
-            {"format": FORMAT, "measurements": [one.to_dict() for one in found]}, indent=1
-        )
+        kind = "comparisons" if isinstance(found[0], Comparison) else "measurements"
+        text = json.dumps({"format": FORMAT, kind: [one.to_dict() for one in found]}, indent=1)
         if path == "-":
             print(text)
         else:

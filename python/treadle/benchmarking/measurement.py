@@ -2,7 +2,9 @@
 
 import contextlib
 import dataclasses
+import inspect
 import json
+import os
 
 import numpy as np
 
@@ -167,7 +169,7 @@ def _check_options(scopes, caches, where, reference):
 
 def first_call(sampler, reference, rtol, atol):
     """How the result of the first call was compared, and its arrays on the host."""
-    got = sampler.first_call()
+    got = sampler.first_call(count=True)
     if reference is None:
         return "not compared with a reference", got
     if callable(reference):
@@ -218,7 +220,8 @@ def _measurement(sampler, times, counts, results, **more):
         arguments=[_described(x) for x in sampler.arguments.host], first_call_s=sampler.first_call_s,
         first_call_modules=sampler.first_counts and sampler.first_counts.modules_loaded,
         warm_up_s=sampler.warm_up_s, settled=sampler.settled, empty_s=sampler.empty_s,
-        record=environment(device, watch, sampler.policy), peak_bytes_per_s=device and _peak(device),
+        record=environment(device, watch, sampler.policy, folder_of(sampler.work)),
+        peak_bytes_per_s=device and _peak(device),
         results=[_described(x) for x in results],
         upload_bytes=sampler.arguments.upload_bytes if moved else None,
         download_bytes=sum(x.nbytes for x in results) if moved else None, **more,
@@ -241,6 +244,16 @@ def place_of_clock(clock):
         "description": device.description,
         "time": time_label(device),
     }
+
+
+def folder_of(work):
+    """The folder of the program that a function was written in; None where that is no file."""
+    try:
+        file = inspect.getsourcefile(inspect.unwrap(work))
+    except TypeError:
+        return None
+    folder = os.path.dirname(os.path.abspath(file)) if file else ""
+    return folder if os.path.isdir(folder) else None
 
 
 def _described(value):

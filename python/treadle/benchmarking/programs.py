@@ -1,15 +1,18 @@
 """What `treadle bench` measures: a function of a script, its regions, a raw kernel, an expression."""
 
 import contextlib
+import functools
 import io
 import os
 import runpy
 import sys
 import time
+import traceback
 
 import numpy as np
 
 from . import guards, regions
+from .comparison import compare, on_host
 from .expressions import evaluator, free_names
 from .kernel_arguments import arithmetic, generate
 from .measurement import benchmark
@@ -44,9 +47,35 @@ def load(text):
 
 
 def bench_function(text, options, more):
-    """``script.py:function``, called without arguments."""
+    """``script.py:function``, called without arguments; beside another one with ``--against``."""
     work, name = load(text)
-    return benchmark(work, name=name, reference=_reference(options), **more)
+    work, reference = _told(work, name), _reference(options)
+    if options.against:
+        other, its_name = load(options.against)
+        return _compared(work, _told(other, its_name), (), options, more, reference=reference)
+    return benchmark(work, name=name, reference=reference, **more)
+
+
+def _told(work, name):
+    """The function; what it raises is shown with its own lines, and is no error of the command line."""
+
+    @functools.wraps(work)
+    def call():
+        try:
+            return work()
+        except Exception as error:
+            traceback.print_exc()
+            raise guards.Refused(
+                "failed-work", f"{name} raised {type(error).__name__}: {error}"
+            ) from None
+
+    return call
+
+
+def _compared(a, b, args, options, more, **others):
+    caches = more["cache"]
+    cache = caches if isinstance(caches, str) else "hot"
+    return compare(a, b, *args, cache=cache, policy=more["policy"], **others)
 
 
 def _reference(options):
@@ -71,11 +100,15 @@ def bench_expression(text, options, more):
         arrays = {name: generate(made, rng).value for name in names}
     except ValueError as error:
         raise UsageError(f"--dtype {options.dtype}: {error}") from None
+    with_numpy = evaluator(text, tuple(names), "host")
+    if options.numpy:
+        with_treadle = evaluator(text, tuple(names), "device")
+        with_numpy.__name__, with_treadle.__name__ = "NumPy", text
+        return _compared(on_host(with_numpy), with_treadle, arrays.values(), options, more)
     reference = _reference(options)
     if reference is None:
-        on_host = evaluator(text, tuple(names), "host")
         with contextlib.suppress(NameError, AttributeError, TypeError), np.errstate(all="ignore"):
-            reference = np.asarray(on_host(*arrays.values()))
+            reference = np.asarray(with_numpy(*arrays.values()))
     return benchmark(text, reference=reference, **arrays, **more)
 
 
@@ -161,7 +194,7 @@ def bench_regions(path, arguments, seconds, progress):
     try:
         while True:
             quiet = contextlib.redirect_stdout(io.StringIO() if passes else sys.stdout)
-            with quiet, contextlib.suppress(_EndOfScript), _exits():
+            with quiet, contextlib.suppress(_EndOfScript), _exits(path):
                 runpy.run_path(path, run_name="__main__")
             passes += 1
             have, spent = regions.entries(), time.perf_counter() - begin
@@ -182,13 +215,16 @@ class _EndOfScript(Exception):
 
 
 @contextlib.contextmanager
-def _exits():
-    """A script may end with sys.exit(); a status other than 0 is its failure."""
+def _exits(path):
+    """A script may end with sys.exit(); a status other than 0, and what it raises, is its failure."""
     try:
         yield
     except SystemExit as end:
         if end.code not in (None, 0):
-            raise guards.Refused(
-                "failed-script", f"the script ended with status {end.code}"
-            ) from None
+            raise guards.Refused("failed-script", f"{path} ended with status {end.code}") from None
         raise _EndOfScript from None
+    except Exception as error:
+        traceback.print_exc()
+        raise guards.Refused(
+            "failed-script", f"{path} raised {type(error).__name__}: {error}"
+        ) from None

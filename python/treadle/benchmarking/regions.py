@@ -5,6 +5,9 @@ the span from the first to the last of its work with the host's pace in it; ``en
 work has finished; ``submission`` is the host's time to the end of the block.
 """
 
+import os
+import sys
+
 import numpy as np
 
 from . import counts, guards, statistics
@@ -24,6 +27,9 @@ class _Times:
         self.clock, self.policy = clock, Policy()
         self.device, self.whole, self.submission, self.gaps, self.conditions = [], [], [], [], []
         self.counts, self.counted = None, False
+        self.folder = (
+            os.path.dirname(os.path.abspath(sys.argv[0])) if sys.argv else None
+        )  # the program's
 
 
 class region:
@@ -155,5 +161,5 @@ def _measurement(name, times):
         first_call_modules=None, first_call_s=times.whole[0] if times.whole else None,
         warm_up_s=float(np.sum(times.whole[1:first])), settled=begin is not None, empty_s=0.0, upload_bytes=None,
         download_bytes=None, counts=times.counts, bytes_moved=None, findings=findings,
-        record=environment(clock.device, clock.watch, times.policy),
+        record=environment(clock.device, clock.watch, times.policy, times.folder),
     )  # fmt: skip

@@ -116,6 +116,8 @@ def measure(
     arrays, and the work computes on the host). Array operations that a call leaves pending belong to its time:
     they are launched before it counts as handed over, and nothing is kept from one call to the next.
 
+    Work on the host has no submission.
+
     ``cache``            "hot" or "cold", for scope ``device``; the others are always hot
     ``scopes``           which of "device", "end_to_end" and "submission" to take
     ``inputs``           positions of the arrays that end-to-end calls upload (default: all)
@@ -143,7 +145,7 @@ def measure(
     return Samples(
         device if "device" in scopes else None,
         whole,
-        submission if "submission" in scopes else None,
+        submission if "submission" in scopes and where == "device" else None,
         sampler.first_call_s,
         sampler.warm_up_s,
         sampler.settled,
@@ -178,8 +180,8 @@ class Sampler:
         """One call, with its work handed to the device. Nothing of its result outlives it."""
         hand_over(self.work(*self.arguments.resident))
 
-    def first_call(self):
-        """The very first call, timed to its end. Answers the arrays of its result, on the host."""
+    def first_call(self, count=False):
+        """The very first call, timed to its end, and counted on request. The arrays of its result, on the host."""
         clock = self.clock
         self._prepare()
         clock.wait()
@@ -191,7 +193,7 @@ class Sampler:
             hand_over(returned)
 
         start = clock.now()
-        self.first_counts = clock.count(run)
+        self.first_counts = clock.count(run) if count else run()
         clock.wait()
         self.first_call_s = clock.now() - start
         self.called = True
