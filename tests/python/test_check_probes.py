@@ -57,6 +57,31 @@ def test_a_driver_that_ends_the_process(tmp_path, standin, answer, word):
     assert word in rows(verdict)["L3"].conclusion and "in cuInit" in rows(verdict)["L3"].conclusion
 
 
+def test_a_driver_that_hangs_later(tmp_path, standin):
+    """Not in cuInit, but where the first context is made."""
+    fake = host(tmp_path, standin).answer(context_sleep=600)
+    fake.options.update(limit=1.0, gpu=[])
+    _, verdict = judged(fake)
+    assert (
+        set(rows(verdict)) == {"L2"}
+        and "cuDevicePrimaryCtxRetain of" in rows(verdict)["L2"].conclusion
+    )
+
+
+def test_a_driver_that_hangs_while_it_is_loaded(tmp_path, standin):
+    fake = host(tmp_path, standin)
+    fake.options.update(limit=1.0, gpu=[])
+    source = tmp_path / "slow.c"
+    source.write_text(
+        "#include <unistd.h>\n__attribute__((constructor)) static void f(void) { sleep(600); }\n"
+    )
+    library = fake.path("/usr/lib/x86_64-linux-gnu/libcuda.so.580.65.06")
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True, timeout=120)
+    evidence, verdict = judged(fake)
+    assert set(rows(verdict)) == {"L2"} and "dlopen libcuda.so.1" in rows(verdict)["L2"].conclusion
+    assert not evidence["E1"].checked
+
+
 def test_a_driver_without_functions(tmp_path, standin):
     """Any other library by that name: no pattern is known, and nothing is concluded from it."""
     fake = host(tmp_path, standin)

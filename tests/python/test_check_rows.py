@@ -9,7 +9,6 @@ from treadle.check.judge import ROW_FAILED
 
 COMPAT = "/usr/local/cuda/compat"
 STUBS = "/usr/local/cuda-13.0/lib64/stubs"
-FAILED = [{"device": "cuda", "step": "create", "status": "FAIL", "code": 100, "detail": "no"}]
 
 
 def no_driver(m):
@@ -43,6 +42,13 @@ def module_file(m):
 def secure_boot(m):
     name = "SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
     return m.file(f"/sys/firmware/efi/efivars/{name}", b"\6\0\0\0\1")
+
+
+def failed_at(m, step):
+    m.options["gpu"] = [
+        {"device": "cuda", "step": step, "status": "FAIL", "code": 0, "detail": "no"}
+    ]
+    return m
 
 
 def stub(m):
@@ -131,6 +137,9 @@ ROWS = [
     ("13", "empty", host, lambda m: no_device(m).env(CUDA_VISIBLE_DEVICES=""), "certain", "hides all 1", ()),
     ("13", "-1 by Slurm", host, lambda m: no_device(m).env(CUDA_VISIBLE_DEVICES="-1", SLURM_JOB_ID="7"), "certain",
      "Slurm", ()),
+    ("13", "no NVML", host, lambda m: no_device(m).answer(nvml=9).env(CUDA_VISIBLE_DEVICES="-1"), "likely",
+     "hides all GPU",
+     ()),
     ("14", "index", host, lambda m: no_device(m).env(CUDA_VISIBLE_DEVICES="3"), "certain", "entry 1 ('3')", ()),
     ("14", "uuid", host, lambda m: no_device(m).env(CUDA_VISIBLE_DEVICES="GPU-dead"), "certain", UUID, ()),
     ("14", "second entry", host, lambda m: m.env(CUDA_VISIBLE_DEVICES=UUID[:12] + ",9"), "certain",
@@ -221,6 +230,13 @@ ROWS = [
     ("I5", "image", host, lambda m: no_device(m, 803).docker().loaded("575.57.08").packages("libnvidia-compute-580"),
      "certain", "hides the one of the host", ("24",)),
     ("V1", "vfio", bare, lambda m: m.card(driver="vfio-pci"), "certain", "virtual machine", ("2",)),
+    ("D3", "changed", host, lambda m: m.answer(garble=1), "certain", "came back changed", ()),
+    ("P4", "no cuBLAS", host, lambda m: failed_at(m, "matrix product"), "certain", "libcublas", ()),
+    ("P5", "hidden", host, lambda m: m.env(TREADLE_LIBRARY_PATH="none"), "certain", "hidden from Treadle", ()),
+    ("40", "Treadle's run", host, lambda m: failed_at(m.remove("/usr/local/cuda-13.0"), "compile"), "certain",
+     "No libnvrtc", ()),
+    ("T3", "name", host, lambda m: m.env(TREADLE_DEVICE="gpu"), "certain", "'gpu' names no device", ()),
+    ("T4", "no GPU", bare, lambda m: m.env(TREADLE_DEVICE="cuda"), "certain", "none was verified", ("1",)),
     ("P1", "majors", host, lambda m: m.distribution("cupy-cuda13x").distribution("nvidia-cublas-cu12"), "certain",
      "CUDA 12: nvidia-cublas-cu12", ()),
     ("P2", "twice", host, lambda m: m.distribution("numba-cuda", "0.1").distribution("numba-cuda", "0.2"), "certain",

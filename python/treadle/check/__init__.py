@@ -73,7 +73,9 @@ def main(argv=None):
         return TOOL_FAILED if end.code else 0
     try:
         machine = Machine(limit=options.timeout, pid=options.pid, symptoms=options.errors)
-        evidence = gather(machine, progress_line(options))
+        progress = progress_line(options)
+        evidence = gather(machine, progress)
+        progress("")
         verdict = conclude(evidence)
         with contextlib.suppress(BrokenPipeError):  # `… | head`: the reader has seen enough
             write(text_of(evidence, verdict, options))
@@ -126,4 +128,9 @@ def progress_line(options):
     """One line that is rewritten, on a terminal only."""
     if options.json or options.report or not sys.stderr or not sys.stderr.isatty():
         return lambda text: None
-    return lambda text: print(f"\r\033[K  {text} …\r", end="", file=sys.stderr, flush=True)
+
+    def show(text):
+        line = f"  {text} …" if text else ""
+        print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+
+    return show

@@ -145,7 +145,7 @@ PATTERNS = (
     (r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b", "(redacted id)"),
     (r"\b[0-9a-f]{32,64}\b", "(redacted id)"),
     (r"\b(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}\b", "(redacted address)"),
-    (r"\b(?:\d{1,3}\.){3}\d{1,3}\b(?!\.\d)", "(redacted address)"),
+    (r"(?<![\w.-])(?:\d{1,3}\.){3}\d{1,3}\b(?!\.\d)", "(redacted address)"),
     (r"(/home/|/Users/|/root\b)(?:[^/\s:;,|]*)", "~"),
     (r"(?i)(serial(?: number)?\s*[:=]?\s*)\w{6,}", r"\1(redacted)"),
     (r"(SLURM_JOB_ID|PBS_JOBID|LSB_JOBID)=[^\s,]+", r"\1=(redacted)"),

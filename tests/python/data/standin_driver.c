@@ -58,6 +58,7 @@ int cuDeviceGetAttribute(int* value, int attribute, int device) {
 int cuDevicePrimaryCtxRetain(void** context, int device) {
   (void)device;
   *context = context;
+  if (said("STANDIN_CONTEXT_SLEEP", 0)) sleep((unsigned)said("STANDIN_CONTEXT_SLEEP", 0));
   return said("STANDIN_CONTEXT", 0);
 }
 
@@ -82,6 +83,7 @@ int cuMemcpyHtoD_v2(unsigned long long to, const void* from, size_t bytes) {
 
 int cuMemcpyDtoH_v2(void* to, unsigned long long from, size_t bytes) {
   (void)from;
+  held ^= (unsigned)said("STANDIN_GARBLE", 0);
   memcpy(to, &held, bytes);
   return said("STANDIN_COPY", 0);
 }

@@ -13,10 +13,10 @@ def probe(request):
         cuda, facts["library"] = open_by_name("libcuda.so.1", request)
     if cuda is not None:
         ask(cuda)
+    with step("read the maps") as facts:  # before this probe itself opens a second one
+        facts["mapped"] = [path.removeprefix(request["root"]) for path in mapped(("libcuda.so",))]
     with step("dlopen libcuda.so") as facts:
         _, facts["unversioned"] = open_by_name("libcuda.so", request)
-    with step("read the maps") as facts:
-        facts["mapped"] = [path.removeprefix(request["root"]) for path in mapped(("libcuda.so",))]
 
 
 def ask(cuda):

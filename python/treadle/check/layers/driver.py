@@ -46,8 +46,8 @@ def library_facts(found):
 def init_fact(found):
     """E3: a code, or the way in which the child did not get one."""
     facts, library = found.facts, found.facts.get("library")
-    if library is None or not library["opened"]:
-        return Fact("E3", why="libcuda.so.1 was not opened" if library else found.problem)
+    if library is not None and not library["opened"]:
+        return Fact("E3", why="libcuda.so.1 was not opened")
     values = {"ended": found.ended, "step": found.step, "detail": found.detail}
     for key in ("version", "version_code", "init", "count", "count_code", "devices", "missing"):
         if key in facts:

@@ -1,6 +1,6 @@
 """Rows 10 to 12, 39 to 41, and the two runtimes: compilers, toolkits and Python packages against the driver and GPU."""
 
-from ..judge import LIKELY, NOTE, UNKNOWN, WARNS, Row, match
+from ..judge import BLOCKS, LIKELY, NOTE, UNKNOWN, WARNS, Row, match
 from . import signs as s
 
 # Compute capability: the first CUDA toolkit that compiles for it (NVIDIA's release notes of the toolkits).
@@ -70,34 +70,35 @@ def two_cupys(e):
 
 def nvrtc_missing(e):
     entries = e("E15.libraries").get("nvrtc", [])
-    wanted = wanted_majors(e)
-    absent = sorted(wanted - {entry["major"] for entry in entries})
+    absent = sorted(wanted_majors(e) - {entry["major"] for entry in entries})
     if absent:
         return match(
-            what=f"libnvrtc.so.{absent[0]} is not found, and {wanted_by(e, absent[0])} needs it",
-            major=absent[0],
+            what=f"libnvrtc.so.{absent[0]} is not found, and {wanted_by(e, absent[0])} needs it"
         )
     if not entries:
-        if not s.told_text(e, "libnvrtc", "nvrtc") and not (e.knows("E3.count") and e("E3.count")):
+        if not s.told_text(e, "nvrtc") and not (e.knows("E3.count") and e("E3.count")):
             return None
-        return match(
-            what="No libnvrtc.so.12 or .13 is found",
-            major=12 if e.maybe("E3.version", 13000) < 13000 else 13,
-        )
-    nvrtc = e("E15.nvrtc") if e.knows("E15.nvrtc") else {}
+        weight = BLOCKS if s.gpu_failed(e) else ""
+        return match(weight=weight, what="No libnvrtc.so.12 or .13 is found")
+    nvrtc = e("E15.nvrtc")
     version = nvrtc.get("version")
-    if not version:
+    if not version or list(version) in nvrtc["builtins"]:
         return None
-    if list(version) not in nvrtc["builtins"]:
-        others = ", ".join(".".join(map(str, b)) for b in nvrtc["builtins"]) or "none"
-        failed = nvrtc.get("compiled") not in (None, 0)
-        text = ".".join(map(str, version))
-        if nvrtc["builtins"] or failed:
-            return match(
-                what=f"NVRTC {text} ({nvrtc['file']}) has builtins of version {others} beside it",
-                major=version[0],
-            )
-    return None
+    if not nvrtc["builtins"] and nvrtc.get("compiled") in (None, 0):
+        return None  # none beside it, and it compiles: found elsewhere
+    others = ", ".join(".".join(map(str, b)) for b in nvrtc["builtins"]) or "none"
+    text = ".".join(map(str, version))
+    return match(what=f"NVRTC {text} ({nvrtc['file']}) has builtins of version {others} beside it")
+
+
+def cublas_missing(e):
+    if not s.gpu_failed(e, "matrix product") or e("E15.libraries").get("cublas"):
+        return None
+    return match()
+
+
+def hidden_libraries(e):
+    return match() if s.variable(e, "TREADLE_LIBRARY_PATH") == "none" else None
 
 
 def wanted_majors(e):
@@ -205,6 +206,12 @@ ROWS = (
     Row("P2", "a package is installed twice", "two versions' metadata of one package in one folder", twice_installed,
         "The metadata of two versions lie in one folder: {names}. An installation was interrupted or overwritten.",
         ("reinstall",), WARNS),
+    Row("P4", "matrix products fail on the GPU", "that step of Treadle's run failed; no libcublas is found",
+        cublas_missing, "No libcublas.so.12 or .13 is found, and matrix products on a GPU need it.",
+        ("install cublas",)),
+    Row("P5", "Treadle does not look for NVIDIA's libraries", "TREADLE_LIBRARY_PATH is 'none'", hidden_libraries,
+        "NVIDIA's libraries (NVRTC, cuBLAS and so on) are hidden from Treadle by TREADLE_LIBRARY_PATH.",
+        ("unset library path",)),
     Row("P3", "Treadle compiles with another NVRTC than the first one found",
         "Treadle's discovery names another file than the search of this check", other_nvrtc,
         "Treadle compiles with {treadle}; this check finds {first} first.", ("report difference",), NOTE),

@@ -1,6 +1,6 @@
 """Rows 13 to 22 and 26 to 29: a driver library that shows no device, or does not start."""
 
-from ..judge import LIKELY, UNKNOWN, WARNS, Row, match
+from ..judge import CERTAIN, LIKELY, UNKNOWN, WARNS, Row, match
 from . import signs as s
 from .library import asked_for_none
 
@@ -9,15 +9,14 @@ def hidden_by_variable(e):
     value = s.variable(e, "CUDA_VISIBLE_DEVICES")
     if value is None or value.strip() not in ("", "-1") or not s.no_device(e):
         return None
-    count = e("E4.count")
-    if not count:
+    count = e.maybe("E4.count")
+    if count == 0:
         return None
     setter = e("E8.schedulers")
     return match(
-        value=value,
-        count=count,
+        LIKELY if count is None else CERTAIN, value=value, count="" if count is None else f" {count}",
         setter=f" It runs under {setter[0]}, which sets this variable." if setter else "",
-    )
+    )  # fmt: skip
 
 
 def bad_entry(value, devices):
@@ -69,7 +68,9 @@ def linux_driver_in_wsl(e):
 
 
 def no_paravirtualisation(e):
-    if not e("E10.inside") or e("E7.dxg"):
+    if (
+        not e("E10.inside") or e("E9.inside") or e("E7.dxg")
+    ):  # a container may only lack the node: row 4
         return None
     if not s.no_library(e) and not s.no_device(e):
         return None
@@ -186,7 +187,7 @@ def not_ready_without_switches(e):
 
 
 def unified_memory(e):
-    if not s.seen(e, s.UNKNOWN_ERROR):
+    if not s.seen(e, s.UNKNOWN_ERROR) or e("E10.inside"):  # WSL has none of these
         return None
     no_node = "/dev/nvidia-uvm" not in e("E7.nodes")
     no_module = not e("E9.inside") and "nvidia_uvm" not in e("E11.loaded")
@@ -210,8 +211,9 @@ def after_suspend(e):
 
 
 ROWS = (
-    Row("13", "error 100, no device", "CUDA_VISIBLE_DEVICES is empty or -1; NVML lists GPUs", hidden_by_variable,
-        "CUDA_VISIBLE_DEVICES={value!r} hides all {count} GPU(s) from CUDA.{setter}", ("unset visible",)),
+    Row("13", "error 100, no device", "CUDA_VISIBLE_DEVICES is empty or -1; NVML lists GPUs (without NVML: likely)",
+        hidden_by_variable,
+        "CUDA_VISIBLE_DEVICES={value!r} hides all{count} GPU(s) from CUDA.{setter}", ("unset visible",)),
     Row("14", "error 100, no device", "CUDA_VISIBLE_DEVICES names an index or UUID that NVML does not list",
         wrong_entry,
         "CUDA_VISIBLE_DEVICES={value!r} is invalid from entry {position} ({entry!r}) on: CUDA ignores that entry and "
@@ -223,7 +225,8 @@ ROWS = (
         "WSL; the library is not that of /usr/lib/wsl/lib; a Linux driver package is installed", linux_driver_in_wsl,
         "A Linux display driver's library, {file}, shadows the one of the Windows driver (packages: {packages}).",
         ("wsl remove driver",), sources=("numba/numba#9032", "numba/numba#7104")),
-    Row("17", "error 100, no device, or no library, in WSL", "WSL; /dev/dxg is not there", no_paravirtualisation,
+    Row("17", "error 100, no device, or no library, in WSL",
+        "WSL, not in a container; /dev/dxg is not there", no_paravirtualisation,
         "This WSL has no GPU paravirtualisation (/dev/dxg is missing): {kind}.", ("wsl update",)),
     Row("18", "error 100, no device", "the PCI device is bound to nouveau; the module nvidia is not loaded", nouveau,
         "The open driver nouveau owns the GPU.", ("blacklist nouveau",)),

@@ -1,5 +1,7 @@
 """Traps of driver packages, and rows about Treadle itself."""
 
+import re
+
 from ..judge import NOTE, WARNS, Row, match
 from . import signs as s
 
@@ -92,6 +94,24 @@ def software_fails(e):
     return None
 
 
+def no_such_device(e):
+    value = s.variable(e, "TREADLE_DEVICE")
+    if not value or re.fullmatch(r"auto|(cuda|soft)(:\d+)?", value):
+        return None
+    return match(value=value)
+
+
+def asked_for_gpu(e):
+    """Programs of this environment ask for a GPU, and its verification did not pass."""
+    value = s.variable(e, "TREADLE_DEVICE") or ""
+    if not re.fullmatch(r"cuda(:\d+)?", value) or not e("E24.imported"):
+        return None
+    steps = e("E24.cuda")
+    if steps and all(step["status"] == "PASS" for step in steps):
+        return None
+    return match(value=value)
+
+
 ROWS = (
     Row("I1", "a package manager's driver and a run-file driver",
         "driver packages, and the run-file installer's own uninstaller", two_installers,
@@ -115,6 +135,11 @@ ROWS = (
         bound_elsewhere, "The GPU {slot} is reserved for a virtual machine (bound to vfio-pci).", ("unbind vfio",)),
     Row("T1", "Treadle cannot be imported", "a child process that imports it failed", cannot_import, "{error}",
         ("reinstall treadle",)),
+    Row("T3", "Treadle refuses the name of a device", "TREADLE_DEVICE is not auto, soft[:N] or cuda[:N]",
+        no_such_device, "TREADLE_DEVICE={value!r} names no device: Treadle refuses it.", ("fix device",), WARNS),
+    Row("T4", "Treadle asks for a GPU that is not there", "TREADLE_DEVICE is cuda[:N]; no GPU was verified",
+        asked_for_gpu, "TREADLE_DEVICE={value!r} asks for an NVIDIA GPU, and none was verified: programs will not fall "
+        "back to the software device.", ("fix device",), WARNS),
     Row("T2", "the software device does not work", "a step of its verification failed", software_fails,
         "The software device failed at '{step}': {detail}", ("report treadle",), WARNS),
 )  # fmt: skip

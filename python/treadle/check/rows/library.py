@@ -35,7 +35,7 @@ def kernel_side_only(e):
 
 
 def no_gpu_given(e):
-    if not s.no_library(e) or not e("E9.inside") or e("E10.inside"):
+    if not s.no_library(e) or not e("E9.inside"):
         return None
     if e("E7.nodes") or e("E9.driver_mounts") or asked_for_none(e):
         return None
@@ -165,18 +165,22 @@ def does_not_load(e):
     return match(error=e("E1.error"))
 
 
+def file_name(e):
+    """Which file; only the name where dlopen itself did not return."""
+    return e("E1.real") if e.knows("E1.real") else "libcuda.so.1"
+
+
 def no_answer(e):
-    if not e("E1.opened") or e("E3.ended") != "timed out" or e("E3.step") != "cuInit":
+    if e("E3.ended") != "timed out":
         return None
-    return match(UNKNOWN, detail=e("E3.detail"), file=e("E1.real"))
+    return match(UNKNOWN, step=e("E3.step"), detail=e("E3.detail"), file=file_name(e))
 
 
 def dies(e):
-    if not e("E1.opened") or e("E3.ended") not in ("killed", "failed"):
+    if e("E3.ended") not in ("killed", "failed"):
         return None
-    return match(
-        step=e("E3.step") or "the driver library", detail=e("E3.detail"), file=e("E1.real")
-    )
+    step = e("E3.step") or "an unknown step"
+    return match(step=step, detail=e("E3.detail"), file=file_name(e))
 
 
 def wsl_without_library(e):
@@ -253,8 +257,9 @@ ROWS = (
         sources=("NVIDIA/nvidia-docker#1515", "QuipNetwork/quip-miner#24")),
     Row("L1", "libcuda.so.1 is there and does not load", "the loader's message is not 'no such file'",
         does_not_load, "The loader refuses the driver library: {error}", ("loader message",)),
-    Row("L2", "cuInit does not return", "the child that called cuInit was ended at its time limit", no_answer,
-        "cuInit of {file} did not return ({detail}). Whether it hangs or is only slow cannot be told.",
+    Row("L2", "cuInit, or another call of the driver, does not return",
+        "the child that called it was ended at its time limit", no_answer,
+        "{step} of {file} did not return ({detail}). Whether it hangs or is only slow cannot be told.",
         ("init hangs",)),
     Row("L3", "the driver library ends the process", "the child that asked the library died", dies,
         "The driver library {file} ends the process that uses it, in {step} ({detail}).", ("library dies",)),

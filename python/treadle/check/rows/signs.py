@@ -69,6 +69,12 @@ def use_code(e):
     return e("E18.code") if e.knows("E18.code") else None
 
 
+def gpu_failed(e, *steps):
+    """Whether Treadle's own run on the GPU failed, at one of the steps when some are given."""
+    failed = [step["step"] for step in gpu_steps(e) if step["status"] == "FAIL"]
+    return bool(failed) and (not steps or failed[0] in steps)
+
+
 def gpu_steps(e):
     return e("E24.cuda") if e.knows("E24.cuda") else []
 

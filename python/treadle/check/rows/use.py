@@ -30,6 +30,12 @@ def node_without_driver(e):
     return match(path=paths[0])
 
 
+def changed_bytes(e):
+    if not e.knows("E18.equal") or e("E18.equal"):
+        return None
+    return match()
+
+
 def node_hangs(e):
     if not e("E7.hung"):
         return None
@@ -179,6 +185,8 @@ ROWS = (
         "The GPU's memory has a fault: {what}.", ("reset gpu",)),
     Row("D1", "a device node without a driver", "open() of a device node answers ENXIO or ENODEV",
         node_without_driver, "The device node {path} has no working driver behind it.", ("reload driver",)),
+    Row("D3", "data is changed on its way", "four bytes copied to the first GPU and back are not equal", changed_bytes,
+        "Four bytes that were copied to the first GPU and back came back changed.", ("reset gpu",)),
     Row("D2", "a device node hangs", "open() of a device node did not return within the time limit", node_hangs,
         "open() of a device node does not return: the kernel driver does not answer.", ("init hangs",)),
 )  # fmt: skip
