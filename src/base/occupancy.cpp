@@ -92,7 +92,9 @@ void limit_by_registers(const Multiprocessor& on, const KernelNeeds& needs, Occu
 
 void limit_by_shared(const Multiprocessor& on, const KernelNeeds& needs, std::size_t dynamic,
                      Occupancy& out) {
-  std::size_t asked = needs.shared + dynamic;
+  // More than any device has is as good as the number itself, and its sums do not wrap around.
+  constexpr std::size_t kAnyDevice = std::size_t{1} << 40;
+  std::size_t asked = std::min(needs.shared, kAnyDevice) + std::min(dynamic, kAnyDevice);
   out.shared = round_up(asked + on.reserved_shared, on.shared_granule);
   out.shared_in_all = shared_in_all(on, needs.carve_out, out.shared);
   out.needs_opt_in = asked > on.plain_shared;

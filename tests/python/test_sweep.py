@@ -101,6 +101,24 @@ def test_works_compute_the_same_in_both_places(name):
         assert run.different(got, work.host(*arrays), work.tolerance) == ""
 
 
+@pytest.mark.parametrize(
+    "function, words",
+    [
+        (lambda a: td.asarray(a) * 2, "not compute on the host"),
+        (lambda a: np.asarray(td.asnumpy(a)) * 2, "on the device"),
+    ],
+)
+def test_work_in_the_wrong_place_is_not_timed(function, words):
+    with pytest.raises(Problem, match=words):
+        sizes.check_results(workloads.of_function(function, name="wrong"), [10])
+
+
+def test_inputs_may_be_one_array():
+    work = workloads.of_function(lambda a: a + 1, inputs=lambda n: np.ones(n, np.float64))
+    assert [a.dtype for a in work.inputs(3)] == [np.float64]
+    sizes.check_results(work, [3])
+
+
 def test_a_function_gets_one_array_for_each_parameter():
     work = workloads.of_function(lambda x, y, z=None: x * y)
     assert [a.shape for a in work.inputs(7)] == [(7,), (7,)]

@@ -37,6 +37,10 @@ def main(argv=None):
         progress.clear()
         print(f"treadle sweep: {error}", file=sys.stderr)
         return 2
+    except MemoryError as error:
+        progress.clear()
+        print(f"treadle sweep: not enough memory ({error}); give smaller sizes", file=sys.stderr)
+        return 1
     except (
         RuntimeError
     ) as error:  # of the work: a kernel that does not compile, a launch that failed

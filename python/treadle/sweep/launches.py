@@ -26,7 +26,8 @@ class Launchable:
 
     def results(self, grid, block, shared):
         """Every array after one launch on fresh copies."""
-        fresh = [td.asarray(a) if isinstance(a, np.ndarray) else a for a in self.arguments]
+        arrays = (np.ndarray, _treadle.ndarray)
+        fresh = [td.array(a) if isinstance(a, arrays) else a for a in self.arguments]
         self.launch(grid, block, shared, fresh)
         return [a.get() for a in fresh if isinstance(a, _treadle.ndarray)]
 

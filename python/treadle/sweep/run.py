@@ -113,8 +113,9 @@ def different(got, wanted, tolerance):
         return "" if np.array_equal(got, wanted) else "other values"
     if not np.array_equal(np.isnan(got), np.isnan(wanted)):
         return "NaN at other places"
+    wide = np.complex128 if got.dtype.kind == "c" else np.float64
     with np.errstate(invalid="ignore"):
-        error = float(np.nanmax(np.abs(got.astype(np.complex128) - wanted), initial=0.0))
+        error = float(np.nanmax(np.abs(got.astype(wide) - wanted), initial=0.0))
     scale = float(np.nanmax(np.abs(wanted), initial=0.0))
     if not math.isfinite(scale):
         return "" if np.array_equal(got, wanted, equal_nan=True) else "other values"

@@ -6,6 +6,7 @@ import numpy as np
 
 import treadle as td
 
+from .. import _treadle
 from . import crossover, run
 from .figures import Axis, Figure, Mark, series_of, si
 from .record import record
@@ -65,13 +66,22 @@ def _tasks(work, sizes):
 
 
 def check_results(work, sizes):
-    """Problem when the device and the host do not compute the same at one of the sizes."""
+    """Problem when the device and the host do not compute the same, each in its place, at one of the sizes."""
     for n in sizes:
         arrays = work.inputs(n)
-        problem = run.different(
-            work.device(*(td.asarray(a) if isinstance(a, np.ndarray) else a for a in arrays)),
-            work.host(*arrays), work.tolerance,
-        )  # fmt: skip
+        got = work.device(*(td.asarray(a) if isinstance(a, np.ndarray) else a for a in arrays))
+        wanted = work.host(*arrays)
+        if not isinstance(got, _treadle.ndarray):
+            raise Problem(
+                f"'{work.name}' is not timed: of Treadle arrays it made a {type(got).__name__}, so it does not compute "
+                "on the device; let it return a Treadle array"
+            )
+        if isinstance(wanted, _treadle.ndarray):
+            raise Problem(
+                f"'{work.name}' is not timed: of NumPy arrays it made a Treadle array, so it does not compute on the "
+                f"host; give NumPy's counterpart ({work.name}_numpy in a script, host= in Python)"
+            )
+        problem = run.different(got, wanted, work.tolerance)
         if problem:
             raise Problem(
                 f"'{work.name}' is not timed: with {n} elements the device's result differs from the host's: {problem}"

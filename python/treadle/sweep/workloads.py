@@ -110,7 +110,13 @@ def of_function(function, inputs=None, host=None, name=None):
         def inputs(n):
             return _random(n, count)
 
-    return Workload(name, f"{name}(...)", inputs, host or function, function)
+    def as_tuple(n):
+        made = inputs(n)
+        return (
+            made if isinstance(made, tuple) else tuple(made) if isinstance(made, list) else (made,)
+        )
+
+    return Workload(name, f"{name}(...)", as_tuple, host or function, function)
 
 
 def of_script(text):
