@@ -4,6 +4,7 @@ Bin edges may be given as treadle arrays or on the host. They are computed on th
 they are equal to the last bit; the counting is one kernel.
 """
 
+import functools
 import operator
 
 import numpy as np
@@ -107,17 +108,27 @@ def _bin_edges(a, bins, limits, weighted=False):
     if count < 1:
         raise ValueError("`bins` must be positive, when an integer")
     first, last = _outer_edges(a, limits)
-    dtype = np.result_type(first, last, a.dtype)
+    if _plain(first) and _plain(last):
+        # The device's numbers are the same, and it need not wait for these.
+        dtype = _even_dtype(first, last, count, a.dtype)
+        return linspace(first, last, count + 1, dtype=dtype), True
+    return asarray(_even_edges(first, last, count, a.dtype)), True
+
+
+def _even_edges(first, last, count, dtype):
+    dtype = np.result_type(first, last, dtype)
     if np.issubdtype(dtype, np.integer):
         dtype = np.result_type(dtype, float)
     edges = np.linspace(first, last, count + 1, endpoint=True, dtype=dtype)
     if np.any(edges[:-1] >= edges[1:]):
         raise ValueError(f"Too many bins for data range. Cannot create {count} finite-sized bins.")
-    if _plain(first) and _plain(
-        last
-    ):  # the device's numbers are the same, and it need not wait for these
-        return linspace(first, last, count + 1, dtype=dtype), True
-    return asarray(edges), True
+    return edges
+
+
+@functools.lru_cache(maxsize=256, typed=True)
+def _even_dtype(first, last, count, dtype):
+    """The dtype of the edges, once they are known to differ: programs ask for the same bins again and again."""
+    return _even_edges(first, last, count, dtype).dtype
 
 
 def _flat_sample(a, weights, function):

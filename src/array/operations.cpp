@@ -161,25 +161,28 @@ Array apply(Op op, std::span<const Operand> operands, const Array& out,
             std::optional<DType> dtype) {
   const OpInfo& row = info(op);
   auto device = array::device_of(row.name, operands, out);
-  std::vector<array::TypeOperand> types;
-  std::vector<const Shape*> shapes;
-  for (const Operand& operand : operands) {
-    if (const Array* a = std::get_if<Array>(&operand)) {
-      types.emplace_back(a->dtype());
-      shapes.push_back(&a->shape());
+  constexpr std::size_t most = std::extent_v<decltype(Node::inputs)>;
+  array::check_operand_count(op, operands.size());
+  array::TypeOperand types[most];
+  const Shape* shapes[most + 1];
+  std::size_t arrays = 0, count = operands.size();
+  for (std::size_t k = 0; k < count; ++k) {
+    if (const Array* a = std::get_if<Array>(&operands[k])) {
+      types[k] = a->dtype();
+      shapes[arrays++] = &a->shape();
     } else {
-      types.emplace_back(std::get<Scalar>(operand));
+      types[k] = std::get<Scalar>(operands[k]);
     }
   }
-  array::Loop loop = array::resolve(op, types, dtype);
+  array::Loop loop = array::resolve(op, {types, count}, dtype);
   array::Recording recording(*device);
-  if (out) shapes.push_back(&out.shape());
+  if (out) shapes[arrays++] = &out.shape();
   auto node = std::make_shared<Node>();
   node->kind = Node::Kind::map;
   node->op = op;
   node->arity = row.arity();
   node->result = loop.result;
-  node->shape = array::broadcast_shapes(shapes);
+  node->shape = array::broadcast_shapes({shapes, arrays});
   if (out) array::check_out(row.name, out, node->shape, loop.result);
   for (int k = 0; k < node->arity; ++k) {
     if (const Array* a = std::get_if<Array>(&operands[k])) {

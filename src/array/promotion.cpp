@@ -1,6 +1,8 @@
 #include "array/promotion.h"
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
 
 #include "base/text.h"
 #include "treadle/error.h"
@@ -279,11 +281,16 @@ void check_weak_fits(const Scalar& value, DType dtype) {
   throw OverflowError(cat("Python integer ", text, " out of bounds for ", info(dtype).numpy));
 }
 
-Loop resolve(Op op, std::span<const TypeOperand> operands, std::optional<DType> dtype) {
+void check_operand_count(Op op, std::size_t given) {
   const OpInfo& row = info(op);
-  if (static_cast<int>(operands.size()) != row.arity())
+  if (given != static_cast<std::size_t>(row.arity()))
     throw TypeError(
-        cat(row.name, "() takes ", row.arity(), " operands but ", operands.size(), " were given"));
+        cat(row.name, "() takes ", row.arity(), " operands but ", given, " were given"));
+}
+
+static Loop resolve_anew(Op op, std::span<const TypeOperand> operands, std::optional<DType> dtype) {
+  const OpInfo& row = info(op);
+  check_operand_count(op, operands.size());
   Loop loop{};
   DType t;
   if (dtype) {
@@ -302,6 +309,24 @@ Loop resolve(Op op, std::span<const TypeOperand> operands, std::optional<DType> 
                                                : t;
   char result = row.signature.back();
   loop.result = result == '?' ? DType::bool_ : result == 'R' ? real_of(t) : t;
+  return loop;
+}
+
+// The loops of one and of two arrays are remembered: nothing but their dtypes decides.
+Loop resolve(Op op, std::span<const TypeOperand> operands, std::optional<DType> dtype) {
+  constexpr std::size_t types = std::size(kDTypes);
+  static std::atomic<std::uint32_t> known[std::size(kOps)][types + 1][types];
+  static_assert(sizeof(Loop) == sizeof(std::uint32_t) && types < 255);
+  std::size_t count = operands.size();
+  const DType* a = count > 0 ? std::get_if<DType>(&operands[0]) : nullptr;
+  const DType* b = count > 1 ? std::get_if<DType>(&operands[1]) : nullptr;
+  if (dtype || count > 2 || !a || (count == 2 && !b)) return resolve_anew(op, operands, dtype);
+  auto& slot = known[static_cast<std::size_t>(op)][b ? static_cast<std::size_t>(*b) : types]
+                    [static_cast<std::size_t>(*a)];
+  std::uint32_t seen = slot.load(std::memory_order_relaxed);
+  if (seen) return std::bit_cast<Loop>(~seen);
+  Loop loop = resolve_anew(op, operands, dtype);
+  slot.store(~std::bit_cast<std::uint32_t>(loop), std::memory_order_relaxed);
   return loop;
 }
 

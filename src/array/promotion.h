@@ -31,6 +31,9 @@ struct Loop {
   DType result;
 };
 
+// TypeError unless `op` takes `given` operands.
+void check_operand_count(Op op, std::size_t given);
+
 // Selects the loop of `op` as NumPy does. Throws TypeError (no loop), OverflowError (a weak integer
 // that does not fit), ValueError (negative integer power). `dtype` forces the loop type.
 Loop resolve(Op op, std::span<const TypeOperand> operands, std::optional<DType> dtype);

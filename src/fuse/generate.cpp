@@ -101,8 +101,10 @@ std::string random_text(Draw draw, DType dtype) {
       each(cast + "td_unit", ")");
       break;
     case Draw::integers:
-      body += "    int k = 0;\n";
-      each(from_low, ", (unsigned)range, uneven, k++, block, seed)");
+      body +=
+          "    unsigned below[4];\n    td_below(r, (unsigned)range, uneven, block, seed, below);\n";
+      for (int k = 0; k < count; ++k)
+        body += cat("    v[", k, "] = (", type, ")(low + below[", k, "]);\n");
       break;
     case Draw::wide_integers:
       each(from_low, ", range)");

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "fuse/reduce_plan.h"
+#include "fuse/staged_plan.h"
 
 namespace td::fuse {
 namespace {
@@ -73,6 +74,8 @@ void launch_finish(driver::DeviceState& device, CUstream stream, const Program& 
 }  // namespace
 
 void launch_reduce(driver::DeviceState& device, CUstream stream, const Program& program) {
+  if (!holds_few_threads(device) && many_threads_way(plan_staged(device, program)))
+    return launch_staged(device, stream, program);
   const View& result = program.kept_stores[0].view;
   ReducePlan plan = make_reduce_plan(device, program);
   const LoadedKernel& loaded = kernel(
@@ -96,7 +99,7 @@ void launch_reduce(driver::DeviceState& device, CUstream stream, const Program& 
   arguments.add(plan.splits);
   arguments.add(static_cast<double>(plan.reduced.count));
   add_walk(arguments, plan.kept, 0, program.leaves.size() + 1, plan.wide);
-  add_walk(arguments, plan.reduced, 0, program.leaves.size(), plan.wide);
+  add_walk(arguments, plan.reduced, 0, program.leaves.size() + plan.turned, plan.wide);
   std::int64_t per_block = plan.units_of_block();
   std::int64_t blocks = (plan.units() * plan.splits + per_block - 1) / per_block;
   launch(device, stream, loaded, std::min(blocks, 4 * resident_blocks(device)), arguments);

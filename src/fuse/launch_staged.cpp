@@ -11,12 +11,15 @@ std::string plan_key(const char* kernel, const Program& program, const StagedPla
   key.reserve(160);
   append_key(program, key);
   auto put = [&](auto value) { key.push_back(static_cast<char>(value)); };
-  put(plan.column);
-  put(plan.lanes / 32);
+  put(plan.way);
+  put(plan.way == StagedPlan::Way::bands ? 0 : plan.lanes / 2);
   put(plan.width);
+  put(plan.vectors);
+  put(plan.at_once + 8 * plan.whole);
   put(plan.wide);
   put(plan.kept.dims.size());
   put(plan.reduced.dims.size());
+  for (Access access : plan.kept.access) put(access);
   for (Access access : plan.reduced.access) put(access);
   return key;
 }
@@ -42,6 +45,7 @@ void add_arguments(Arguments& arguments, const Program& program, const StagedPla
   arguments.index(plan.reduced.count, plan.wide);
   arguments.index(plan.chunk, plan.wide);
   arguments.add(plan.splits);
+  arguments.add(plan.across);
   for (std::int64_t dim : plan.kept.dims) arguments.index(dim, plan.wide);
   for (const Strides& strides : plan.kept.strides)
     for (std::int64_t stride : strides) arguments.index(stride, plan.wide);
@@ -73,32 +77,56 @@ void strip_to_finish(Program& program, StagedPlan& plan) {
   for (Root& root : program.roots) root.value = {Value::Kind::scalar, 0};
 }
 
+std::string print(const Program& program, const StagedPlan& plan) {
+  switch (plan.way) {
+    case StagedPlan::Way::held_rows:
+      return print_held_rows(program, plan);
+    case StagedPlan::Way::bands:
+      return print_bands(program, plan);
+    default:
+      return print_staged(program, plan);
+  }
+}
+
+// Blocks without splits.
+std::int64_t blocks_of(const StagedPlan& plan) {
+  std::int64_t per_block = kBlock / plan.lanes * plan.at_once;
+  if (plan.way == StagedPlan::Way::column) per_block = kBlock;
+  if (plan.way == StagedPlan::Way::bands) per_block = std::int64_t{plan.across} * plan.width;
+  return (plan.kept.count + per_block - 1) / per_block;
+}
+
+void launch_finish(driver::DeviceState& device, CUstream stream, Program program, StagedPlan plan,
+                   CUdeviceptr part) {
+  std::int64_t outputs = plan.kept.count, many = holds_few_threads(device) ? 32 : 256;
+  strip_to_finish(program, plan);
+  plan.across = outputs >= many ? 32 : 1;  // results side by side in a block
+  Arguments arguments;
+  add_arguments(arguments, program, plan, part);
+  const LoadedKernel& finish = kernel(
+      device, plan_key("staged finish", program, plan),
+      [&] { return print_staged_finish(program, plan); }, "td_finish");
+  std::int64_t blocks = (outputs + plan.across - 1) / plan.across;
+  launch(device, stream, finish, std::min(blocks, 8 * resident_blocks(device)), arguments);
+}
+
 }  // namespace
 
 void launch_staged(driver::DeviceState& device, CUstream stream, Program program) {
   StagedPlan plan = plan_staged(device, program);
   const LoadedKernel& loaded = kernel(
-      device, plan_key("staged", program, plan), [&] { return print_staged(program, plan); },
-      "td_staged");
-  std::int64_t outputs = plan.kept.count;
+      device, plan_key("staged", program, plan), [&] { return print(program, plan); }, "td_staged");
   std::optional<driver::Memory> part;
   if (plan.splits > 1)
     part.emplace(device.shared_from_this(),
-                 static_cast<std::size_t>(outputs) * plan.splits * part_bytes(program), stream);
+                 static_cast<std::size_t>(plan.kept.count) * plan.splits * part_bytes(program),
+                 stream);
   Arguments arguments;
   add_arguments(arguments, program, plan, part ? part->address() : 0);
-  std::int64_t per_block = plan.column ? kBlock : kBlock / plan.lanes;
-  std::int64_t blocks = (outputs + per_block - 1) / per_block * plan.splits;
-  launch(device, stream, loaded, std::min(blocks, 4 * resident_blocks(device)), arguments);
-  if (plan.splits == 1) return;
-  CUdeviceptr partial = part->address();
-  strip_to_finish(program, plan);
-  Arguments second;
-  add_arguments(second, program, plan, partial);
-  const LoadedKernel& finish = kernel(
-      device, plan_key("staged finish", program, plan),
-      [&] { return print_staged_finish(program, plan); }, "td_finish");
-  launch(device, stream, finish, std::min(outputs, 8 * resident_blocks(device)), second);
+  launch(device, stream, loaded,
+         std::min(blocks_of(plan) * plan.splits, 4 * resident_blocks(device)), arguments);
+  if (plan.splits > 1)
+    launch_finish(device, stream, std::move(program), std::move(plan), part->address());
 }
 
 }  // namespace td::fuse

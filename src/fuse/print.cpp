@@ -120,21 +120,38 @@ void print_stage_element(std::ostream& out, const Program& program, int stage,
 
 // The roots of a stage as one functor: an accumulator holds one of each.
 void print_functor(std::ostream& out, const Program& program, int stage, const StageUse& use) {
+  auto each = [&](auto line) {
+    for (std::size_t k : use.roots) line(std::to_string(k));
+  };
   for (std::size_t k : use.roots)
     out << "typedef " << info(program.roots[k].reduction).functor << "<"
         << cuda_name(program.roots[k].input)
-        << (info(program.roots[k].reduction).takes_one_axis() ? ", long long" : "") << "> G" << k
+        << (info(program.roots[k].reduction).takes_one_axis() ? ", td_index" : "") << "> G" << k
         << ";\n";
   out << "struct F" << stage << " {\n  struct A {\n";
-  for (std::size_t k : use.roots) out << "    G" << k << "::A a" << k << ";\n";
+  each([&](const std::string& k) { out << "    G" << k << "::A a" << k << ";\n"; });
+  out << "  };\n  struct Shared {\n";
+  each([&](const std::string& k) { out << "    G" << k << "::A a" << k << "[8];\n"; });
   out << "  };\n  TD_FN A none() {\n    A a;\n";
-  for (std::size_t k : use.roots) out << "    a.a" << k << " = G" << k << "::none();\n";
-  out << "    return a;\n  }\n  TD_FN A add(A a, In" << stage << " y, long long i) {\n";
-  for (std::size_t k : use.roots)
+  each([&](const std::string& k) { out << "    a.a" << k << " = G" << k << "::none();\n"; });
+  out << "    return a;\n  }\n  TD_FN A start(A a, In" << stage << " y) {\n";
+  each([&](const std::string& k) {
+    out << "    a.a" << k << " = td_start<G" << k << ">(a.a" << k << ", y.y" << k << ");\n";
+  });
+  out << "    return a;\n  }\n  TD_FN A add(A a, In" << stage << " y, td_index i) {\n";
+  each([&](const std::string& k) {
     out << "    a.a" << k << " = td_take<G" << k << ">(a.a" << k << ", y.y" << k << ", i);\n";
+  });
   out << "    return a;\n  }\n  TD_FN A combine(A a, A b) {\n";
-  for (std::size_t k : use.roots)
+  each([&](const std::string& k) {
     out << "    a.a" << k << " = G" << k << "::combine(a.a" << k << ", b.a" << k << ");\n";
+  });
+  out << "    return a;\n  }\n  template <int lanes>\n"
+      << "  TD_FN A join(A a, Shared& shared, td_index all) {\n";
+  each([&](const std::string& k) {
+    out << "    a.a" << k << " = td_join<G" << k << ", lanes>(a.a" << k << ", shared.a" << k
+        << ", all);\n";
+  });
   out << "    return a;\n  }\n};\ntypedef F" << stage << "::A A" << stage << ";\n\n";
 }
 
@@ -265,10 +282,14 @@ StageUse stage_use(const Program& program, int stage) {
 std::string print_prelude(const Program& program, bool wide_index) {
   std::ostringstream out;
   out << print_heads(program, wide_index);
-  if (program.reduces() && !program.plain_reduction())
-    print_stages(out, program, true);
-  else
-    print_element(out, program);
+  print_element(out, program);
+  return out.str();
+}
+
+std::string print_stages_prelude(const Program& program, bool wide_index) {
+  std::ostringstream out;
+  out << print_heads(program, wide_index);
+  print_stages(out, program, true);
   return out.str();
 }
 

@@ -86,7 +86,7 @@ class ReducePrinter {
          << "* out, A* part, td_index outputs, td_index length, td_index chunk, int splits, double "
             "count";
     walk_parameters(plan_.kept, "kd", "k", 0, leaves() + 1);
-    walk_parameters(plan_.reduced, "rd", "r", 0, leaves());
+    walk_parameters(plan_.reduced, "rd", "r", 0, leaves() + plan_.turned);
     out_ << ") {\n";
     if (plan_.lanes == 256)
       out_ << "  const int lane = threadIdx.x, sub = 0;\n";
@@ -135,13 +135,19 @@ class ReducePrinter {
     out_ << scalar_arguments(program_) << y << ");\n";
   }
 
-  // `accumulator` takes in the value `y` of the element at `index`; indices rise.
+  // `accumulator` takes in the value `y` of the element at `index`; indices rise. Where they are
+  // not places in C order, a place is computed for the few elements that may change something.
   std::string appended(const std::string& accumulator, const std::string& y,
                        const std::string& index) const {
-    return accumulator + " = " +
-           (plan_.indexed
-                ? "F::append(" + accumulator + ", " + y + ", " + index + ");\n"
-                : "F::combine(" + accumulator + ", F::lift(" + y + ", " + index + "));\n");
+    if (!plan_.turned)
+      return accumulator + " = " +
+             (plan_.indexed
+                  ? "F::append(" + accumulator + ", " + y + ", " + index + ");\n"
+                  : "F::combine(" + accumulator + ", F::lift(" + y + ", " + index + "));\n");
+    return "if (F::may_win(" + accumulator + ", " + y + ")) {\n" +
+           split_index(index, "e", "rd", plan_.reduced.dims.size()) + "          " + accumulator +
+           " = F::combine(" + accumulator + ", F::lift(" + y + ", " +
+           offset(plan_.reduced, leaves(), index, "e", "r") + "));\n          }\n";
   }
 
   // Accumulates indices q + lane, q + lane + step, … below `last`, `unroll` in flight.

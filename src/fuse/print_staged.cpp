@@ -2,24 +2,20 @@
 // roots and stores what it computes for each index; behind it every lane knows the roots' results
 // r<k> and computes the kept steps v<k>.
 #include <algorithm>
-#include <sstream>
 
-#include "fuse/staged_plan.h"
+#include "fuse/staged_text.h"
 
 namespace td::fuse {
 namespace {
 
-class StagedPrinter {
+class StagedPrinter : StagedText {
  public:
-  StagedPrinter(const Program& program, const StagedPlan& plan) : program_(program), plan_(plan) {
-    for (int stage = 0; stage < program.stages(); ++stage)
-      uses_.push_back(stage_use(program, stage));
-  }
+  StagedPrinter(const Program& program, const StagedPlan& plan) : StagedText(program, plan) {}
 
   std::string text() {
-    out_ << print_prelude(program_, plan_.wide);
+    out_ << print_stages_prelude(program_, plan_.wide);
     head("td_staged");
-    if (plan_.column)
+    if (column())
       column_kernel();
     else
       row_kernel();
@@ -35,153 +31,25 @@ class StagedPrinter {
   }
 
  private:
-  std::size_t leaves() const { return program_.leaves.size(); }
-  std::size_t operands() const { return plan_.addresses.size(); }
-  const View& operand(std::size_t k) const {
-    if (k < leaves()) return program_.leaves[k];
-    k -= leaves();
-    return k < program_.stores.size() ? program_.stores[k].view
-                                      : program_.kept_stores[k - program_.stores.size()].view;
-  }
-  std::string type(std::size_t k) const {
-    return std::string(k < leaves() ? read_name(operand(k).dtype) : cuda_name(operand(k).dtype));
-  }
-  // The parameter of an operand: a<k>, b<k>, o<k>.
-  std::string name(std::size_t k) const {
-    if (k < leaves()) return "a" + std::to_string(k);
-    k -= leaves();
-    return k < program_.stores.size() ? "b" + std::to_string(k)
-                                      : "o" + std::to_string(k - program_.stores.size());
-  }
-
-  static std::string sum(const std::string& coordinate, const std::string& stride,
-                         std::size_t count) {
-    std::string text;
-    for (std::size_t d = 0; d < count; ++d)
-      text +=
-          (d ? " + " : "") + coordinate + std::to_string(d) + " * " + stride + std::to_string(d);
-    return text.empty() ? "0" : text;
-  }
-
-  // Both kernels take the same parameters.
-  void head(const char* kernel) {
-    out_ << "extern \"C\" __global__ void __launch_bounds__(256) " << kernel << "("
-         << parameter_list(program_);
-    for (std::size_t k = 0; k < program_.kept_stores.size(); ++k)
-      out_ << type(leaves() + program_.stores.size() + k) << "* o" << k << ", ";
-    for (std::size_t k = 0; k < program_.roots.size(); ++k) out_ << "double n" << k << ", ";
-    out_ << "A0* part, td_index outputs, td_index length, td_index chunk, int splits";
-    for (std::size_t d = 0; d < plan_.kept.dims.size(); ++d) out_ << ", td_index kd" << d;
-    for (std::size_t k = 0; k < operands(); ++k)
-      for (std::size_t d = 0; d < plan_.kept.dims.size(); ++d)
-        out_ << ", td_index k" << k << "_" << d;
-    for (std::size_t d = 0; d < plan_.reduced.dims.size(); ++d) out_ << ", td_index rd" << d;
-    for (std::size_t k = 0; k < operands(); ++k)
-      for (std::size_t d = 0; d < reduced_strides(plan_, k); ++d)
-        out_ << ", td_index r" << k << "_" << d;
-    out_ << ") {\n";
-  }
-
-  // Pointers p<k> to the first element of result m.
-  void begin_result() {
-    out_ << split_index("m", "c", "kd", plan_.kept.dims.size());
-    for (std::size_t k = 0; k < operands(); ++k)
-      out_ << "      " << (k < leaves() ? "const " : "") << type(k) << "* p" << k << " = "
-           << name(k) << " + (" << sum("c", "k" + std::to_string(k) + "_", plan_.kept.dims.size())
-           << ");\n";
-  }
-
-  // Variables that outlive a stage.
-  void declare_results() {
-    for (std::size_t k = 0; k < program_.roots.size(); ++k)
-      out_ << "      " << cuda_name(program_.roots[k].output) << " r" << k << ";\n";
-    for (std::size_t k = 0; k < program_.steps.size(); ++k)
-      if (program_.steps[k].kept)
-        out_ << "      " << cuda_name(program_.steps[k].stored) << " v" << k << ";\n";
-  }
-
-  // From the accumulator of a stage to its roots and kept steps.
-  void results(int stage, const std::string& accumulator) {
-    const StageUse& use = uses_[stage];
-    for (std::size_t k : use.roots)
-      out_ << "      r" << k << " = G" << k << "::finish(" << accumulator << ".a" << k << ", n" << k
-           << ");\n";
-    if (use.kept.empty()) return;
-    out_ << "      results" << stage << "(";
-    for (std::size_t k = 0; k < leaves(); ++k)
-      if (use.kept_leaves[k]) out_ << "p" << k << "[0], ";
-    stage_arguments(stage, stage + 1);
-    for (std::size_t k : use.kept) out_ << "v" << k << ", ";
-    out_ << "0);\n";
-  }
-
-  void kept_stores() {
-    for (std::size_t k = 0; k < program_.kept_stores.size(); ++k) {
-      Value value = program_.kept_stores[k].value;
-      out_ << "      p" << leaves() + program_.stores.size() + k
-           << "[0] = " << (value.kind == Value::Kind::root ? "r" : "v") << int(value.index)
-           << ";\n";
-    }
-  }
-
-  void stage_arguments(int stage, int roots_before) {
-    out_ << scalar_arguments(program_);
-    for (std::size_t k = 0; k < program_.roots.size(); ++k)
-      if (program_.roots[k].stage < roots_before) out_ << "r" << k << ", ";
-    for (std::size_t k = 0; k < program_.steps.size(); ++k)
-      if (program_.steps[k].kept && program_.steps[k].stage < stage) out_ << "v" << k << ", ";
-  }
-
-  std::string reduced_offset(std::size_t k, const std::string& index) const {
-    switch (plan_.reduced.access[k]) {
-      case Access::flat:
-        return index;
-      case Access::constant:
-        return "0";
-      default:
-        return sum("e", "r" + std::to_string(k) + "_", plan_.reduced.dims.size());
-    }
-  }
-
-  // The operand of a store.
-  std::size_t operand_of(std::size_t store) const { return leaves() + store; }
-
-  bool stepping(std::size_t k) const { return reduced_strides(plan_, k) > 0; }
+  bool column() const { return plan_.way == StagedPlan::Way::column; }
   bool stores_need_coordinates(const StageUse& use) const {
     return std::any_of(use.stores.begin(), use.stores.end(),
                        [&](std::size_t k) { return stepping(operand_of(k)); });
   }
-  bool loads_need_coordinates(const StageUse& use) const {
-    for (std::size_t k = 0; k < leaves(); ++k)
-      if (use.leaves[k] && stepping(k)) return true;
-    return false;
-  }
-  void coordinates(const std::string& index) {
-    out_ << split_index(index, "e", "rd", plan_.reduced.dims.size());
+  // Accumulators of a thread: one where each would start with an element of its own.
+  std::string accumulators(std::size_t stage) const { return starts(stage) ? "1" : "TD_WIDTH(4)"; }
+  std::string accumulator_of(std::size_t stage) const {
+    return "acc" + std::to_string(stage) + (starts(stage) ? "[0]" : "[u]");
   }
 
-  void call_element(int stage, const std::string& suffix) {
-    const StageUse& use = uses_[stage];
-    stage_arguments(stage, stage);
-    for (std::size_t k : use.stores) out_ << "z" << k << suffix << ", ";
-    out_ << (use.roots.empty() ? "0" : "y" + suffix) << ");\n";
-  }
-
-  // y and z<k> of the element at `index`.
-  void evaluate(int stage, const std::string& index, const std::string& suffix) {
-    const StageUse& use = uses_[stage];
-    if (loads_need_coordinates(use)) coordinates(index);
-    out_ << "    element" << stage << "(";
-    for (std::size_t k = 0; k < leaves(); ++k)
-      if (use.leaves[k]) out_ << "p" << k << "[" << reduced_offset(k, index) << "], ";
-    call_element(stage, suffix);
-  }
-
-  void declare_element(int stage, const std::string& suffix) {
-    const StageUse& use = uses_[stage];
-    if (!use.roots.empty()) out_ << "        In" << stage << " y" << suffix << ";\n";
-    for (std::size_t k : use.stores)
-      out_ << "        " << type(operand_of(k)) << " z" << k << suffix << ";\n";
+  // Moments start with the thread's first element.
+  void start(int stage, const std::string& first) {
+    if (!starts(stage)) return;
+    std::string acc = "acc" + std::to_string(stage) + "[0]";
+    out_ << "      if (" << first << " < last) {\n";
+    declare_element(stage, "");
+    evaluate(stage, first, "");
+    out_ << "        " << acc << " = F" << stage << "::start(" << acc << ", y);\n      }\n";
   }
 
   void take_element(int stage, const std::string& index, const std::string& accumulator,
@@ -201,7 +69,7 @@ class StagedPrinter {
   void accumulate(int stage, const std::string& stride) {
     std::string acc = "acc" + std::to_string(stage);
     out_ << "#ifdef __TREADLE__\n      for (td_index b = first; b < last; b += " << stride
-         << ") {\n        const td_index q = b" << (plan_.column ? "" : " + lane")
+         << ") {\n        const td_index q = b" << (column() ? "" : " + lane")
          << ";\n        if (q < last) {\n";
     declare_element(stage, "");
     evaluate(stage, "q", "");
@@ -215,7 +83,7 @@ class StagedPrinter {
     evaluate(stage, "q", "[u]");
     out_ << "        }\n#pragma unroll\n        for (int u = 0; u < 4; ++u) {\n"
          << "    const td_index q = r + u * " << stride << ";\n";
-    take_element(stage, "q", acc + "[u]", "[u]");
+    take_element(stage, "q", accumulator_of(stage), "[u]");
     out_ << "        }\n      }\n      for (; r < last; r += " << stride << ") {\n";
     declare_element(stage, "");
     evaluate(stage, "r", "");
@@ -244,8 +112,8 @@ class StagedPrinter {
         out_ << "x" << k << "[u].at[j], ";
     }
     call_element(0, "");
-    out_ << "          acc0[u] = F0::add(acc0[u], y, g + u * " << plan_.lanes << " * " << w
-         << " + j);\n"
+    out_ << "          " << accumulator_of(0) << " = F0::add(" << accumulator_of(0)
+         << ", y, g + u * " << plan_.lanes << " * " << w << " + j);\n"
          << "        }\n      }\n      for (; g < whole; g += " << plan_.lanes << " * " << w
          << ") {\n"
          << "#pragma unroll\n        for (int j = 0; j < " << w << "; ++j) {\n          In0 y;\n";
@@ -264,12 +132,13 @@ class StagedPrinter {
   void begin_accumulators(int stage) {
     if (uses_[stage].roots.empty()) return;
     std::string s = std::to_string(stage);
-    out_ << "      A" << s << " acc" << s << "[TD_WIDTH(4)];\n#pragma unroll\n"
-         << "      for (int u = 0; u < TD_WIDTH(4); ++u) acc" << s << "[u] = F" << s
-         << "::none();\n";
+    out_ << "      A" << s << " acc" << s << "[" << accumulators(stage) << "];\n#pragma unroll\n"
+         << "      for (int u = 0; u < " << accumulators(stage) << "; ++u) acc" << s << "[u] = F"
+         << s << "::none();\n";
   }
 
   void combine_accumulators(int stage) {
+    if (starts(stage)) return;
     std::string s = std::to_string(stage);
     out_ << "#pragma unroll\n      for (int u = 1; u < TD_WIDTH(4); ++u) acc" << s << "[0] = F" << s
          << "::combine(acc" << s << "[0], acc" << s << "[u]);\n";
@@ -278,7 +147,7 @@ class StagedPrinter {
   void row_kernel() {
     int lanes = plan_.lanes, rows = 256 / lanes;
     for (std::size_t s = 0; s < uses_.size(); ++s)
-      if (!uses_[s].roots.empty()) out_ << "  __shared__ A" << s << " shared" << s << "[256];\n";
+      if (!uses_[s].roots.empty()) out_ << "  __shared__ F" << s << "::Shared shared" << s << ";\n";
     out_
         << "  const int lane = threadIdx.x % " << lanes << ", sub = threadIdx.x / " << lanes
         << ";\n"
@@ -295,35 +164,25 @@ class StagedPrinter {
     for (std::size_t s = 0; s < uses_.size(); ++s) row_stage(static_cast<int>(s));
     out_ << "    if (lane == 0 && own < outputs) {\n";
     if (one_stage())
-      out_ << "      if (splits > 1) part[split * outputs + m] = shared0[threadIdx.x];\n"
+      out_ << "      if (splits > 1) part[split * outputs + m] = acc0[0];\n"
               "      else {\n";
     kept_stores();
-    out_ << (one_stage() ? "      }\n    }\n" : "    }\n") << "    __syncthreads();\n  }\n}\n\n";
+    out_ << (one_stage() ? "      }\n    }\n" : "    }\n") << "  }\n}\n\n";
   }
-
-  bool one_stage() const { return uses_.size() == 1; }
 
   void row_stage(int stage) {
     begin_accumulators(stage);
     out_ << "    {\n      td_index r = first + lane;\n";
+    start(stage, "r");
     if (plan_.width > 1) accumulate_wide();
     accumulate(stage, std::to_string(plan_.lanes));
     out_ << "    }\n";
     if (uses_[stage].roots.empty()) return;
     combine_accumulators(stage);
-    tree(stage);
     std::string s = std::to_string(stage);
-    results(stage, "shared" + s + "[threadIdx.x - lane]");
-  }
-
-  // Combines the lanes' accumulators in shared memory; lane 0 has the result.
-  void tree(int stage) {
-    std::string s = std::to_string(stage), shared = "shared" + s;
-    out_ << "    " << shared << "[threadIdx.x] = acc" << s << "[0];\n    __syncthreads();\n"
-         << "    for (int s = " << plan_.lanes / 2 << "; s > 0; s >>= 1) {\n"
-         << "      if (lane < s) " << shared << "[threadIdx.x] = F" << s << "::combine(" << shared
-         << "[threadIdx.x], " << shared << "[threadIdx.x + s]);\n"
-         << "      __syncthreads();\n    }\n";
+    out_ << "    acc" << s << "[0] = F" << s << "::join<" << plan_.lanes << ">(acc" << s
+         << "[0], shared" << s << ", last - first);\n";
+    results(stage, "acc" + s + "[0]");
   }
 
   void column_kernel() {
@@ -340,6 +199,7 @@ class StagedPrinter {
       auto stage = static_cast<int>(k);
       begin_accumulators(stage);
       out_ << "      {\n      td_index r = first;\n";
+      start(stage, "r");
       accumulate(stage, "1");
       out_ << "      }\n";
       if (uses_[k].roots.empty()) continue;
@@ -353,28 +213,26 @@ class StagedPrinter {
     out_ << "    }\n  }\n}\n\n";
   }
 
+  // `across` results side by side, and 256 / across threads for each.
   void finish_kernel() {
     out_ << "  __shared__ A0 shared[256];\n"
-         << "  for (td_index m = blockIdx.x; m < outputs; m += gridDim.x) {\n    A0 acc = "
-            "F0::none();\n"
-         << "    for (int s = threadIdx.x; s < splits; s += 256) acc = F0::combine(acc, part[s * "
-            "outputs + m]);\n"
+         << "  const int x = (int)threadIdx.x % across, y = (int)threadIdx.x / across;\n"
+         << "  const int depth = 256 / across;\n"
+         << "  for (td_index g = blockIdx.x; g * across < outputs; g += gridDim.x) {\n"
+         << "    const td_index m = g * across + x;\n    A0 acc = F0::none();\n"
+         << "    if (m < outputs)\n      for (int s = y; s < splits; s += depth) acc = "
+            "F0::combine(acc, part[s * outputs + m]);\n"
          << "    shared[threadIdx.x] = acc;\n    __syncthreads();\n"
-         << "    for (int s = 128; s > 0; s >>= 1) {\n"
-         << "      if (threadIdx.x < s) shared[threadIdx.x] = F0::combine(shared[threadIdx.x], "
-            "shared[threadIdx.x + s]);\n"
-         << "      __syncthreads();\n    }\n    if (threadIdx.x == 0) {\n";
+         << "    for (int s = depth / 2; s > 0; s >>= 1) {\n"
+         << "      if (y < s) shared[threadIdx.x] = F0::combine(shared[threadIdx.x], "
+            "shared[threadIdx.x + s * across]);\n"
+         << "      __syncthreads();\n    }\n    if (y == 0 && m < outputs) {\n";
     begin_result();
     declare_results();
-    results(0, "shared[0]");
+    results(0, "shared[threadIdx.x]");
     kept_stores();
     out_ << "    }\n    __syncthreads();\n  }\n}\n";
   }
-
-  const Program& program_;
-  const StagedPlan& plan_;
-  std::vector<StageUse> uses_;
-  std::ostringstream out_;
 };
 
 }  // namespace

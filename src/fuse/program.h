@@ -97,10 +97,12 @@ DType dtype_of(const Program& program, Value value);
 
 // ---- printing (print.cpp) ----
 // Device headers, step functions and `element`, which computes every store's value, or the input of
-// a plain reduction. With reductions, for each stage s: `element<s>`, which computes the inputs of
-// its roots (In<s>) and its stores' values z<k>; the functor F<s> of all its roots with the
-// accumulator A<s>; and `results<s>`, which computes its kept steps.
+// a plain reduction.
 std::string print_prelude(const Program& program, bool wide_index);
+// The same for work in stages. For each stage s: `element<s>`, which computes the inputs of its
+// roots (In<s>) and its stores' values z<k>; the functor F<s> of all its roots with the accumulator
+// A<s>; and `results<s>`, which computes its kept steps.
+std::string print_stages_prelude(const Program& program, bool wide_index);
 // What the functions of a stage take; the kernel calls them with it.
 struct StageUse {
   std::vector<std::size_t> roots, stores, kept;  // of this stage

@@ -69,18 +69,34 @@ int row_width(const Program& program, const Walk& kept, const Walk& reduced,
   return static_cast<int>(width);
 }
 
-bool thread_per_result(const Shape& shape, const std::vector<bool>& reduced,
-                       const std::vector<const View*>& leaves) {
-  std::int64_t results = 1, length = 1;
-  for (std::size_t k = 0; k < shape.size(); ++k) (reduced[k] ? length : results) *= shape[k];
-  if (length < kShortRow && results > 1) return true;
-  if (leaves.empty() || results < kShortRow) return false;
+bool fast_axis_kept(const Shape& shape, const std::vector<bool>& reduced,
+                    const std::vector<const View*>& leaves) {
+  if (leaves.empty()) return false;
   const Strides& s = leaves[leader(leaves)]->strides;
   int fast = -1;
   for (std::size_t k = 0; k < s.size(); ++k)
     if (s[k] != 0 && shape[k] > 1 && (fast < 0 || std::llabs(s[k]) <= std::llabs(s[fast])))
       fast = static_cast<int>(k);
   return fast >= 0 && !reduced[fast];
+}
+
+bool thread_per_result(const Shape& shape, const std::vector<bool>& reduced,
+                       const std::vector<const View*>& leaves) {
+  std::int64_t results = 1, length = 1;
+  for (std::size_t k = 0; k < shape.size(); ++k) (reduced[k] ? length : results) *= shape[k];
+  if (length < kShortRow && results > 1) return true;
+  return results >= kShortRow && fast_axis_kept(shape, reduced, leaves);
+}
+
+// A view whose element at an index of the reduced axes would stand at the index's place in C order.
+static View places_in_order(const Shape& shape, const std::vector<int>& reduced) {
+  View view;
+  view.dtype = DType::uint8;
+  view.strides.assign(shape.size(), 0);
+  std::int64_t step = 1;
+  for (std::size_t k = reduced.size(); k-- > 0; step *= shape[reduced[k]])
+    view.strides[reduced[k]] = step;
+  return view;
 }
 
 ReducePlan make_reduce_plan(driver::DeviceState& device, const Program& program) {
@@ -96,12 +112,15 @@ ReducePlan make_reduce_plan(driver::DeviceState& device, const Program& program)
   std::size_t lead = leader(operands);
   const Root& root = program.roots[0];
   bool column = thread_per_result(program.shape, program.reduced, operands);
-  bool places = info(root.reduction).takes_one_axis();  // an index counts in C order
-  plan.reduced = make_walk(program.shape, reduced, operands, lead, places || operands.empty());
+  View places = places_in_order(program.shape, reduced);
+  plan.indexed = info(root.reduction).takes_one_axis();
+  if (plan.indexed) operands.push_back(&places);
+  plan.reduced = make_walk(program.shape, reduced, operands, lead, program.leaves.empty());
+  if (plan.indexed) operands.pop_back();
   operands.push_back(&program.kept_stores[0].view);
   plan.kept = make_walk(program.shape, kept, operands, lead, false);
   plan.wide = plan.kept.wide || plan.reduced.wide;
-  plan.indexed = places;
+  plan.turned = plan.indexed && plan.reduced.access.back() != Access::flat;
   plan.counts = root.reduction == Reduction::sum && root.input == DType::int64 &&
                 dtype_of(program, root.value) == DType::bool_;
   plan.column = column;

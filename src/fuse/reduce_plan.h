@@ -9,7 +9,9 @@ namespace td::fuse {
 // A unit of work is one chunk of one result (row), or of a run of neighbouring results (column). A
 // block of 256 threads has one unit, or one for each of its warps.
 struct ReducePlan {
-  Walk kept, reduced;  // operands: the leaves; `kept` has the result behind them
+  // Operands: the leaves; `kept` has the result behind them, `reduced` the places in C order
+  // if they matter.
+  Walk kept, reduced;
   bool column = false;
   int lanes = 256;  // threads of a unit: 256 or 32
   int columns = 1;  // results of a thread, 32 apart (column)
@@ -20,6 +22,7 @@ struct ReducePlan {
   bool wide = false;     // indices have 64 bits
   bool counts = false;   // a sum of bool
   bool indexed = false;  // the accumulator holds an index
+  bool turned = false;   // elements are not walked in the order of their indices
   std::vector<CUdeviceptr> addresses;
 
   int units_of_block() const { return static_cast<int>(kBlock) / lanes; }
@@ -34,6 +37,10 @@ std::size_t leader(const std::vector<const View*>& views);
 // contiguous and aligned, else 1.
 int row_width(const Program& program, const Walk& kept, const Walk& reduced,
               const std::vector<CUdeviceptr>& addresses);
+
+// True when neighbours in memory belong to different results.
+bool fast_axis_kept(const Shape& shape, const std::vector<bool>& reduced,
+                    const std::vector<const View*>& leaves);
 
 ReducePlan make_reduce_plan(driver::DeviceState& device, const Program& program);
 

@@ -37,25 +37,39 @@ TD_FN void td_normal_pair(double u, double v, double& a, double& b) {
 }
 
 // Fills `out` with the numbers of consecutive blocks of the generator: draw(block, v) gives N.
+// One or two accesses of 16 bytes hold them.
 template <class T, int N, class Draw>
 TD_FN void td_fill_random(T* out, long long size, unsigned long long offset, Draw draw) {
   enum { V = N * sizeof(T) <= 16 ? N : 16 / sizeof(T) };
   const long long step = (long long)gridDim.x * 256, whole = size / N;
   const long long own = (long long)blockIdx.x * 256 + threadIdx.x;
-#ifndef __TREADLE__
-#pragma unroll 4
-#endif
+#ifdef __TREADLE__
   for (long long i = own; i < whole; i += step) {
+    T v[N];
+    draw(offset + i, v);
+#pragma unroll
+    for (int k = 0; k < N; ++k) out[i * N + k] = v[k];
+  }
+#else
+  const int lane = threadIdx.x % 32, odd = lane % 2;
+#pragma unroll 4
+  for (long long i = own; i - lane < whole; i += step) {  // warps run whole
     td_vec<T, V> v[N / V];
     draw(offset + i, v[0].at);
-#ifdef __TREADLE__
+    if constexpr (N / V == 2) {
+      // Two neighbours fill one sector of memory with each store.
+      td_vec<T, V> got;
 #pragma unroll
-    for (int k = 0; k < N; ++k) out[i * N + k] = v[0].at[k];
-#else
-#pragma unroll
-    for (int k = 0; k < N / V; ++k) td_store(out + i * N + k * V, v[k]);
-#endif
+      for (int k = 0; k < V; ++k)
+        got.at[k] = __shfl_xor_sync(~0u, odd ? v[0].at[k] : v[1].at[k], 1);
+      T* p = out + (i - odd) * N + odd * V;
+      if (i - odd < whole) td_store(p, odd ? got : v[0]);
+      if (i - odd + 1 < whole) td_store(p + N, odd ? v[1] : got);
+    } else {
+      if (i < whole) td_store(out + i * N, v[0]);
+    }
   }
+#endif
   if (own == 0 && whole * N < size) {
     T v[N];
     draw(offset + whole, v);

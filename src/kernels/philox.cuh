@@ -34,7 +34,7 @@ TD_FN double td_unit(unsigned long long word) {
   return (double)(word >> 11) * 1.1102230246251565e-16;
 }
 
-// Element k of a block in [0, range) by multiplication. All values are equally likely: of words
+// The elements of a block in [0, range) by multiplication. All values are equally likely: of words
 // whose product ends below 2^32 mod range (`uneven`) there are too many, and others are drawn.
 static __device__ __noinline__ unsigned td_below_again(unsigned range, unsigned uneven, int k,
                                                        unsigned long long block,
@@ -45,11 +45,20 @@ static __device__ __noinline__ unsigned td_below_again(unsigned range, unsigned 
     if ((unsigned)product >= uneven) return (unsigned)(product >> 32);
   }
 }
-TD_FN unsigned td_below(unsigned word, unsigned range, unsigned uneven, int k,
-                        unsigned long long block, unsigned long long key) {
-  const unsigned long long product = (unsigned long long)word * range;
-  if ((unsigned)product < uneven) return td_below_again(range, uneven, k, block, key);
-  return (unsigned)(product >> 32);
+TD_FN void td_below(const td_words& r, unsigned range, unsigned uneven, unsigned long long block,
+                    unsigned long long key, unsigned* out) {
+  unsigned long long product[4];
+  bool again = false;
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    product[k] = (unsigned long long)r.w[k] * range;
+    out[k] = (unsigned)(product[k] >> 32);
+    again |= (unsigned)product[k] < uneven;
+  }
+  if (again)
+#pragma unroll
+    for (int k = 0; k < 4; ++k)
+      if ((unsigned)product[k] < uneven) out[k] = td_below_again(range, uneven, k, block, key);
 }
 
 // [0, range) by multiplication: each value's probability is within 2^-64 of 1/range. range 0 means

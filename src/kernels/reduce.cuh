@@ -66,6 +66,24 @@ TD_FN td_complex<T> td_shuffle_down(td_complex<T> a, int s) {
 }
 #endif
 
+// The value of the lane `from` of the warp; all lanes take part.
+template <class T>
+TD_FN T td_shuffle(T x, int from) {
+  if constexpr (td_same<T, float>::value || td_same<T, double>::value ||
+                td_same<T, long long>::value || td_same<T, unsigned long long>::value)
+    return __shfl_sync(0xffffffffu, x, from);
+#ifdef TD_COMPLEX
+  else if constexpr (td_traits<T>::complex)
+    return T(td_shuffle(x.re, from), td_shuffle(x.im, from));
+#endif
+#ifdef TD_HALF
+  else if constexpr (td_traits<T>::half)
+    return td_from_bits<T>((unsigned short)__shfl_sync(0xffffffffu, (int)x.bits, from));
+#endif
+  else
+    return (T)__shfl_sync(0xffffffffu, (int)x, from);
+}
+
 template <class T>
 struct td_sum {
   typedef typename td_accumulator<T>::type A;
@@ -147,6 +165,10 @@ template <class T, class I>
 TD_FN td_placed<T, I> td_shuffle_down(td_placed<T, I> a, int s) {
   return {td_shuffle_down(a.value, s), td_shuffle_down(a.index, s)};
 }
+template <class T, class I>
+TD_FN td_placed<T, I> td_shuffle(td_placed<T, I> a, int from) {
+  return {td_shuffle(a.value, from), td_shuffle(a.index, from)};
+}
 template <class T, class I, bool largest>
 struct td_arg {
   typedef td_placed<T, I> A;
@@ -167,12 +189,45 @@ struct td_arg {
     const bool take = better | first_nan | (a.index == td_highest<I>());
     return A{td_select(take, x, a.value), take ? index : a.index};
   }
+  // False when an element of this value changes nothing, whatever its index.
+  TD_FN bool may_win(A a, T x) { return largest ? !td_less(x, a.value) : !td_less(a.value, x); }
   TD_FN long long finish(A a, double) { return a.index; }
 };
 template <class T, class I>
 struct td_argmax : td_arg<T, I, true> {};
 template <class T, class I>
 struct td_argmin : td_arg<T, I, false> {};
+
+// ---- accumulators of the lanes that share a result ----
+//
+// `lanes` neighbouring threads, a power of two up to 32, or the 256 of a block; all threads of the
+// block take part, and every one gets the result. A block needs `shared`, a place for each warp.
+template <int lanes, class A, class Combine>
+TD_FN A td_join_lanes(A a, A* shared, Combine combine) {
+  constexpr int within = lanes < 32 ? lanes : 32;
+#pragma unroll
+  for (int s = within / 2; s > 0; s >>= 1) a = combine(a, td_shuffle_down(a, s));
+  if constexpr (lanes > 32) {
+    if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = a;
+    __syncthreads();
+    a = shared[0];
+#pragma unroll
+    for (int w = 1; w < lanes / 32; ++w) a = combine(a, shared[w]);
+    __syncthreads();
+  } else if constexpr (lanes > 1) {
+    a = td_shuffle(a, (int)(threadIdx.x % 32) / within * within);
+  }
+  return a;
+}
+template <int lanes>
+TD_FN double td_sum_lanes(double x, double* shared) {
+  return td_join_lanes<lanes>(x, shared, [](double a, double b) { return a + b; });
+}
+// What the first of the lanes has.
+template <int lanes>
+TD_FN double td_first_lane(double x, double* shared) {
+  return td_join_lanes<lanes>(x, shared, [](double a, double) { return a; });
+}
 
 // ---- variance ----
 //
@@ -183,16 +238,16 @@ struct td_argmin : td_arg<T, I, false> {};
 struct td_moments {
   double k, s, q;
 };
-TD_FN td_moments td_moments_add(td_moments a, double x, bool first) {
-  a.k = first ? x : a.k;
+TD_FN td_moments td_moments_add(td_moments a, double x) {
   const double d = x - a.k;
   a.s += d;
-  a.q += d * d;
+  a.q = __fma_rn(d, d, a.q);
   return a;
 }
-// The sum of squared distances from the mean. Infinite where squares overflow, NaN for infinities.
-TD_FN double td_moments_spread(td_moments a, double n) {
-  const double q = a.q - a.s * (a.s / n);
+// The sum of squared distances from the mean, which is k + mean. Infinite where squares overflow,
+// NaN for infinities.
+TD_FN double td_moments_spread(td_moments a, double mean) {
+  const double q = a.q - a.s * mean;
   if (q < 0) return 0;
   return q != q && a.q == a.q && a.s - a.s == 0 ? a.q : q;
 }
@@ -204,10 +259,28 @@ TD_FN td_moments td_moments_combine(td_moments a, double na, td_moments b, doubl
   const double step = ma + apart * (nb / n);  // from a.k to the mean of all
   c.k = a.k + step;
   c.s = n * (step - (c.k - a.k));
-  c.q = td_moments_spread(a, na) + td_moments_spread(b, nb) + apart * apart * (na * (nb / n)) +
+  c.q = td_moments_spread(a, ma) + td_moments_spread(b, mb) + apart * apart * (na * (nb / n)) +
         c.s * (c.s / n);
   return c;
 }
+// Of all lanes, which have n elements each and `all` together: their mean first, then every lane's
+// distances from it. The first lane has elements if any has.
+template <int lanes>
+TD_FN td_moments td_moments_join(td_moments m, double n, double all, double* shared) {
+  if constexpr (lanes == 1) return m;
+  const bool some = n > 0;
+  const double k = td_first_lane<lanes>(m.k, shared);
+  const double mean = some ? m.s / n : 0, away = some ? m.k - k : 0;
+  const double step = td_sum_lanes<lanes>(n * away + m.s, shared) / all;
+  const double apart = away + (mean - step);
+  const double spread = some ? td_moments_spread(m, mean) + n * (apart * apart) : 0;
+  td_moments c;
+  c.k = k + step;
+  c.s = all * (step - (c.k - k));
+  c.q = td_sum_lanes<lanes>(spread, shared) + c.s * (c.s / all);
+  return c;
+}
+// An accumulator starts with an element, which is then added like every other.
 template <class T>
 struct td_var {
   struct A {
@@ -215,18 +288,21 @@ struct td_var {
     long long n;
   };
   TD_FN A none() { return A{{0, 0, 0}, 0}; }
-  TD_FN A add(A a, T x, long long) {
-    a.m = td_moments_add(a.m, (double)x, a.n == 0);
-    ++a.n;
-    return a;
-  }
+  TD_FN A start(T x) { return A{{(double)x, 0, 0}, 0}; }
+  TD_FN A add(A a, T x) { return A{td_moments_add(a.m, (double)x), a.n + 1}; }
   TD_FN A combine(A a, A b) {
     if (b.n == 0) return a;
     if (a.n == 0) return b;
     return A{td_moments_combine(a.m, (double)a.n, b.m, (double)b.n), a.n + b.n};
   }
+  template <int lanes>
+  TD_FN A join(A a, A* shared, long long all) {
+    if (all == 0) return a;
+    return A{td_moments_join<lanes>(a.m, (double)a.n, (double)all, (double*)shared), all};
+  }
   TD_FN T finish(A a, double divisor) {
-    return td_cast<T>((a.n == 0 ? 0.0 : td_moments_spread(a.m, (double)a.n)) / divisor);
+    const double n = (double)a.n;
+    return td_cast<T>((a.n == 0 ? 0.0 : td_moments_spread(a.m, a.m.s / n)) / divisor);
   }
 };
 #ifdef TD_COMPLEX
@@ -238,11 +314,9 @@ struct td_var<td_complex<P>> {
     long long n;
   };
   TD_FN A none() { return A{{0, 0, 0}, {0, 0, 0}, 0}; }
-  TD_FN A add(A a, T x, long long) {
-    a.re = td_moments_add(a.re, (double)x.re, a.n == 0);
-    a.im = td_moments_add(a.im, (double)x.im, a.n == 0);
-    ++a.n;
-    return a;
+  TD_FN A start(T x) { return A{{(double)x.re, 0, 0}, {(double)x.im, 0, 0}, 0}; }
+  TD_FN A add(A a, T x) {
+    return A{td_moments_add(a.re, (double)x.re), td_moments_add(a.im, (double)x.im), a.n + 1};
   }
   TD_FN A combine(A a, A b) {
     if (b.n == 0) return a;
@@ -251,27 +325,63 @@ struct td_var<td_complex<P>> {
     return A{td_moments_combine(a.re, na, b.re, nb), td_moments_combine(a.im, na, b.im, nb),
              a.n + b.n};
   }
+  template <int lanes>
+  TD_FN A join(A a, A* shared, long long all) {
+    if (all == 0) return a;
+    const double n = (double)a.n;
+    double* places = (double*)shared;
+    return A{td_moments_join<lanes>(a.re, n, (double)all, places),
+             td_moments_join<lanes>(a.im, n, (double)all, places), all};
+  }
   TD_FN P finish(A a, double divisor) {
     const double n = (double)a.n;
-    const double q = a.n == 0 ? 0.0 : td_moments_spread(a.re, n) + td_moments_spread(a.im, n);
+    const double q =
+        a.n == 0 ? 0.0 : td_moments_spread(a.re, a.re.s / n) + td_moments_spread(a.im, a.im.s / n);
     return (P)(q / divisor);
   }
 };
 #endif
 
-// An accumulator takes one element more.
-template <class T>
-struct td_is_var {
-  enum { value = 0 };
+// What a functor's accumulator does with an element: moments start with one, and a place is
+// compared with the places before it.
+template <class F>
+struct td_way {
+  enum { moments = 0, places = 0 };
 };
 template <class T>
-struct td_is_var<td_var<T>> {
-  enum { value = 1 };
+struct td_way<td_var<T>> {
+  enum { moments = 1, places = 0 };
+};
+template <class T, class I>
+struct td_way<td_argmax<T, I>> {
+  enum { moments = 0, places = 1 };
+};
+template <class T, class I>
+struct td_way<td_argmin<T, I>> {
+  enum { moments = 0, places = 1 };
 };
 template <class F, class A, class T>
-TD_FN A td_take(A a, T x, long long i) {
-  if constexpr (td_is_var<F>::value)
-    return F::add(a, x, i);
+TD_FN A td_start(A a, T x) {
+  if constexpr (td_way<F>::moments)
+    return F::start(x);
+  else
+    return a;
+}
+// Elements come in rising order of their indices.
+template <class F, class A, class T, class I>
+TD_FN A td_take(A a, T x, I i) {
+  if constexpr (td_way<F>::moments)
+    return F::add(a, x);
+  else if constexpr (td_way<F>::places)
+    return F::append(a, x, i);
   else
     return F::combine(a, F::lift(x, i));
+}
+// The lanes' accumulators of `all` elements, joined.
+template <class F, int lanes, class A>
+TD_FN A td_join(A a, A* shared, long long all) {
+  if constexpr (td_way<F>::moments)
+    return F::template join<lanes>(a, shared, all);
+  else
+    return td_join_lanes<lanes>(a, shared, [](A x, A y) { return F::combine(x, y); });
 }

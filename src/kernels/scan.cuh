@@ -6,23 +6,6 @@
 // it. Nothing is ever combined with an identity, so signs of zero and infinities come through.
 
 TD_FN int td_shuffle_word(int x, int lane) { return __shfl_sync(0xffffffffu, x, lane); }
-template <class T>
-TD_FN T td_shuffle(T x, int from) {
-  if constexpr (td_same<T, float>::value || td_same<T, double>::value ||
-                td_same<T, long long>::value || td_same<T, unsigned long long>::value)
-    return __shfl_sync(0xffffffffu, x, from);
-#ifdef TD_COMPLEX
-  else if constexpr (td_traits<T>::complex)
-    return T(td_shuffle(x.re, from), td_shuffle(x.im, from));
-#endif
-#ifdef TD_HALF
-  else if constexpr (td_traits<T>::half)
-    return td_from_bits<T>((unsigned short)__shfl_sync(0xffffffffu, (int)x.bits, from));
-#endif
-  else
-    return (T)__shfl_sync(0xffffffffu, (int)x, from);
-}
-
 // Inclusive scan of one value a lane.
 template <class F>
 TD_FN typename F::A td_warp_scan(typename F::A x, int lane) {

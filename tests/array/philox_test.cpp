@@ -46,8 +46,11 @@ TEST(Philox, BoundedIntegersCoverTheRange) {
   EXPECT_EQ(td_below(0, 10), 0u);
   EXPECT_EQ(td_below(~0ull, 10), 9u);
   EXPECT_EQ(td_below(1234, 0), 1234u);
-  EXPECT_EQ(td_below(0u, 10, 0, 0, 0, 0), 0u);
-  EXPECT_EQ(td_below(~0u, 10, 0, 0, 0, 0), 9u);
+  unsigned below[4];
+  td_below(td_words{{0, ~0u, 1u << 31, 0}}, 10, 0, 0, 0, below);
+  EXPECT_EQ(below[0], 0u);
+  EXPECT_EQ(below[1], 9u);
+  EXPECT_EQ(below[2], 5u);
 }
 
 TEST(Philox, WordsThatWouldBeTooManyAreDrawnAgain) {
@@ -56,8 +59,10 @@ TEST(Philox, WordsThatWouldBeTooManyAreDrawnAgain) {
   constexpr unsigned kUneven = 1u << 30;
   unsigned long long next = 3ull * (1u << 30) * td_philox(5, 1ull << 40, 7).w[2];
   ASSERT_GE(static_cast<unsigned>(next), kUneven);
-  EXPECT_EQ(td_below(0u, kRange, kUneven, 2, 5, 7), static_cast<unsigned>(next >> 32));
-  EXPECT_EQ(td_below(1u, kRange, kUneven, 2, 5, 7), 0u);
+  unsigned below[4];
+  td_below(td_words{{1, 1, 0, 1}}, kRange, kUneven, 5, 7, below);
+  EXPECT_EQ(below[2], static_cast<unsigned>(next >> 32));
+  EXPECT_EQ(below[3], 0u);
 }
 
 }  // namespace
