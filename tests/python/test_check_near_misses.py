@@ -61,6 +61,11 @@ NEAR = [
     ("a card in a container", bare, lambda m: m.card().docker(), {"4"}),
     ("a card in WSL", bare, lambda m: m.wsl().card().nodes("dxg"), {"L4"}),
     ("container in WSL", bare, lambda m: m.wsl().docker(), {"4"}),
+    ("a container with data of that name", bare, lambda m: m.docker().append(
+        "/proc/self/mountinfo", "23 22 8:1 /srv/nvidia-data /data/nvidia rw - ext4 x rw\n"), {"4"}),
+    ("a shell below a container service", bare,
+     lambda m: m.file("/proc/self/cgroup", "0::/system.slice/docker.service\n"),
+     {"1"}),
     ("container with mounts only", host, lambda m: container(no_driver(m)).remove("/dev"), {"3"}),
     ("container with mounts, none wanted", host,
      lambda m: container(no_driver(m)).remove("/dev").nodes("nvidiactl").env(NVIDIA_VISIBLE_DEVICES="none"), {"15"}),

@@ -206,6 +206,17 @@ def test_an_import_that_fails(tmp_path, standin):
     assert verdict.gpu.status == verdict.software.status == "SKIPPED"
 
 
+@pytest.mark.parametrize(
+    ("said", "codes"),
+    [("222", [222]), ("CUDA error 222 at x.cu:31", [222]), ("cudaError: 35", [35]), ("code=46(busy)", [46]),
+     ("Xid 79", []), ("no kernel image", []), ("numba 0.62", []), ("", [])],
+)  # fmt: skip
+def test_what_the_user_saw(tmp_path, said, codes):
+    from treadle.check.machine import Machine
+
+    assert surroundings.symptoms(Machine(tmp_path, {}, symptoms=[said])).values["codes"] == codes
+
+
 # ---- children ----
 
 
@@ -250,8 +261,9 @@ def test_a_child_and_its_children_are_ended():
 
 
 def test_a_child_that_writes_without_end():
-    out = child("while True: print('x' * 1000)", limit=1.0).outcome()
-    assert out.ended == "timed out" and len(out.text) <= children.MAX_OUTPUT
+    out = child("import os\nwhile True: os.write(1, b'x' * (1 << 20))", limit=20.0).outcome()
+    assert out.ended == "failed" and "File too large" in out.detail  # Python ignores SIGXFSZ
+    assert len(out.text) <= children.MAX_OUTPUT
 
 
 @quick

@@ -111,6 +111,10 @@ def two_libcudas(m):
 ROWS = [
     ("1", "nothing", bare, lambda m: m, "certain", "no visible NVIDIA GPU", ()),
     ("2", "card only", bare, lambda m: m.card(driver=""), "certain", "0000:01:00.0", ()),
+    ("2", "packages", bare, lambda m: m.card(driver="").packages("nvidia-driver-580"), "certain",
+     "packages of its driver are installed", ()),
+    ("4", "pod", bare, lambda m: m.file("/proc/self/cgroup", "0::/kubepods.slice/cri-containerd-0123456789ab.scope\n"),
+     "certain", "without access", ()),
     ("3", "kernel side", host, no_driver, "certain", "580.65.06 runs", ()),
     ("3", "container with nodes", host, library_gone_in_container, "certain", "not visible", ()),
     ("4", "container", bare, lambda m: m.docker(), "certain", "without access to a GPU", ()),

@@ -9,6 +9,7 @@ pipes: nobody has to read while the child runs.
 import contextlib
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -16,7 +17,8 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 
-MAX_OUTPUT = 4 << 20
+MAX_OUTPUT = 4 << 20  # that is read
+MAX_FILE = 256 << 20  # that a child may write: memory files are memory
 FINISHED, TIMED_OUT, KILLED, FAILED, NOT_STARTED = (
     "finished", "timed out", "killed", "failed", "not started",
 )  # fmt: skip
@@ -74,6 +76,14 @@ def _read(file):
         return ""
 
 
+def bound_files(pid):
+    """A child that writes without end ends by SIGXFSZ, not by taking all memory."""
+    with contextlib.suppress(OSError, ValueError):
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        if soft == resource.RLIM_INFINITY or soft > MAX_FILE:
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (MAX_FILE, hard))
+
+
 def records_of(text):
     """The records in a child's output; whatever a library printed between them is passed over."""
     records = []
@@ -101,6 +111,7 @@ class Child:
                 command, stdin=subprocess.PIPE if talk else subprocess.DEVNULL, stdout=self._out, stderr=self._err,
                 env=dict(environ), start_new_session=True,
             )  # fmt: skip
+            bound_files(self._process.pid)
         except (OSError, ValueError) as error:
             self._outcome = Outcome(NOT_STARTED, str(error))
 

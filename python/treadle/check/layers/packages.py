@@ -85,8 +85,9 @@ def dpkg(machine):
 
 
 def automatically_installed(machine):
-    text = machine.text_or("/var/lib/apt/extended_states")
-    return set(re.findall(r"^Package: (\S+)\n(?:(?!\n\n)[\s\S])*?Auto-Installed: 1", text, re.M))
+    entries = machine.text_or("/var/lib/apt/extended_states").split("\n\n")
+    automatic = (e for e in entries if re.search(r"^Auto-Installed: 1", e, re.M))
+    return {m[1] for e in automatic if (m := re.search(r"^Package: (\S+)", e, re.M))}
 
 
 def pacman(machine):

@@ -12,16 +12,25 @@ VARIABLES = (
     "TREADLE_DEVICE", "TREADLE_LIBCUDA", "TREADLE_LIBRARY_PATH", "SLURM_JOB_ID", "SLURM_JOB_GPUS", "PBS_JOBID",
     "LSB_JOBID", "container",
 )  # fmt: skip
+# A file of the driver among the mounts: a library, a node, the program that every runtime injects.
+DRIVER_FILE = r"\s(/\S*/(?:libcuda|libnvidia-[\w-]+)\.so[\w.]*|/dev/nvidia[\w-]*|/dev/dxg|/proc/driver/nvidia\S*|/\S*/nvidia-smi)(?=\s)"
 SCHEDULERS = (("SLURM_JOB_ID", "Slurm"), ("PBS_JOBID", "PBS"), ("LSB_JOBID", "LSF"))
 SERVICES = ("nv-fabricmanager", "nvidia-persistenced", "nvidia-cuda-mps", "nvidia-imex")
 
 
 def symptoms(machine):
-    """E0. What `--error` gave: CUDA codes as numbers, everything else as text."""
-    codes = [int(s) for s in machine.symptoms if re.fullmatch(r"\d{1,5}", s.strip())]
-    texts = [s.strip() for s in machine.symptoms if not re.fullmatch(r"\d{1,5}", s.strip())]
+    """E0. What `--error` gave: CUDA codes ("222", "error 222", "status: 222") and everything else as text."""
     if not machine.symptoms:
         return Fact("E0", why="no --error was given")
+    codes, texts = [], []
+    for said in machine.symptoms:
+        code = re.search(
+            r"(?:^|(?:error|code|status|result)\W{1,3})(\d{1,3})(?:\W|$)", said.strip(), re.I
+        )
+        if code:
+            codes.append(int(code[1]))
+        if not said.strip().isdigit():
+            texts.append(said.strip())
     said = ", ".join([f"error {c}" for c in codes] + texts)
     return Fact("E0", {"codes": codes, "texts": texts}, text=f"reported by the user: {said}")
 
@@ -53,16 +62,17 @@ def container(machine):
     """E9."""
     signs = [name for name in ("/.dockerenv", "/run/.containerenv") if machine.exists(name)]
     cgroup = machine.text_or("/proc/self/cgroup") + machine.text_or("/proc/1/cgroup")
-    for word in ("docker", "kubepods", "containerd", "libpod", "lxc", "crio"):
-        if word in cgroup:
-            signs.append(f"cgroup names {word}")
+    named = re.search(
+        r"/docker/|docker-[0-9a-f]{12}|kubepods|cri-containerd|libpod|/lxc[./]|crio-", cgroup
+    )
+    if named:
+        signs.append(f"the cgroup's name holds {named[0].strip('/')}")
     if machine.environ.get("container"):
         signs.append("the variable container is set")
     if "KUBERNETES_SERVICE_HOST" in machine.environ:
         signs.append("KUBERNETES_SERVICE_HOST is set")
     mounts = machine.text_or("/proc/self/mountinfo") or machine.text_or("/proc/self/mounts")
-    # A mount of a driver's file; the host's own mounts have no such names.
-    driver = sorted(set(re.findall(r"\s(/\S*(?:libcuda|libnvidia|nvidia)\S*)", mounts)))
+    driver = sorted(set(re.findall(DRIVER_FILE, mounts)))
     values = {"inside": bool(signs), "signs": signs, "driver_mounts": driver[:40]}
     text = "yes: " + "; ".join(signs) if signs else "no sign of one"
     if signs:

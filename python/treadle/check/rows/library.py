@@ -21,7 +21,11 @@ def gpu_without_driver(e):
         or e("E5.present")
     ):
         return None
-    return match(gpu=e("E6.gpus")[0]["slot"])
+    what = "its driver is not installed (or not for this root)"
+    packages = e("E21.drivers") if e.knows("E21.drivers") else {}
+    if packages:
+        what = f"packages of its driver are installed ({', '.join(packages)}), but neither module nor library is there"
+    return match(gpu=e("E6.gpus")[0]["slot"], what=what)
 
 
 def kernel_side_only(e):
@@ -210,7 +214,7 @@ ROWS = (
         "There is no NVIDIA driver library here and no visible NVIDIA GPU.", ("use software device",)),
     Row("2", "libcuda.so.1 cannot be opened",
         "it is not found; an NVIDIA PCI device is there; no kernel driver is loaded", gpu_without_driver,
-        "An NVIDIA GPU is present ({gpu}), and its driver is not installed (or not for this root).",
+        "An NVIDIA GPU is present ({gpu}), and {what}.",
         ("install driver",)),
     Row("3", "libcuda.so.1 cannot be opened", "it is not found; the kernel driver is loaded", kernel_side_only,
         "The kernel driver {version} runs, and its user-mode library is not visible: a partial installation, or a "
