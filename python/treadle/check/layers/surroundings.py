@@ -13,7 +13,8 @@ VARIABLES = (
     "LSB_JOBID", "container",
 )  # fmt: skip
 # A file of the driver among the mounts: a library, a node, the program that every runtime injects.
-DRIVER_FILE = r"\s(/\S*/(?:libcuda|libnvidia-[\w-]+)\.so[\w.]*|/dev/nvidia[\w-]*|/dev/dxg|/proc/driver/nvidia\S*|/\S*/nvidia-smi)(?=\s)"
+DRIVER_FILE = r"\s(/\S*/(?:libcuda|libnvidia-[\w-]+)\.so[\w.]*|/dev/nvidia[\w-]*|/dev/dxg|/proc/driver/nvidia\S*"
+r"|/\S*/nvidia-smi)(?=\s)"
 SCHEDULERS = (("SLURM_JOB_ID", "Slurm"), ("PBS_JOBID", "PBS"), ("LSB_JOBID", "LSF"))
 SERVICES = ("nv-fabricmanager", "nvidia-persistenced", "nvidia-cuda-mps", "nvidia-imex")
 
