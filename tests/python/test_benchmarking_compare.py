@@ -151,7 +151,17 @@ def test_what_changed_around_the_work_is_said():
     assert "! versions: " in as_text(compare_saved([old], [new]), [old], [new])
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"measurements": [{}]}', '{"format": "x"}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        "[1]",
+        '{"measurements": [{}]}',
+        '{"format": "x"}',
+        '{"format": "treadle-benchmark-1", "comparisons": []}',
+    ],
+)
 def test_a_file_that_is_no_record_is_named(tmp_path, text):
     path = tmp_path / "x.json"
     path.write_text(text)

@@ -225,13 +225,13 @@ def test_moving_and_throttled_clocks_are_seen():
     assert not {"clocks-not-locked", "throttled", "slowed-down"} & kinds(found)
 
 
-def test_clocks_that_cannot_be_read_are_not_recorded_and_that_is_said(software):
+def test_clocks_that_cannot_be_read_are_not_recorded_and_that_is_said():
     found = quick(lambda x: x + 1, X)
-    if software:
-        assert found.record["conditions"].startswith("not recorded: ")
-        assert "clocks      not recorded" in str(found)
+    conditions = found.record["conditions"]
+    if isinstance(conditions, str):  # no NVML, or a device that it does not know
+        assert conditions.startswith("not recorded: ") and "clocks      not recorded" in str(found)
     else:
-        assert found.record["conditions"]["sm_mhz"] > 0
+        assert not cuda.Device().is_software and conditions["sm_mhz"] > 0
 
 
 # ---- 12. the time of an error ----

@@ -10,6 +10,7 @@ from . import programs, saved
 from .comparison import Comparison
 from .guards import Refused
 from .measurement import FORMAT
+from .report import in_percent
 from .sampling import Policy
 
 DONE, FAILED, WRONG_USE, UNDECIDED = 0, 1, 2, 3
@@ -174,7 +175,7 @@ class _progress:
 
     def __call__(self, what, state, count, interval):
         if self.shown:
-            width = "" if interval is None else f", ± {100 * interval.relative_half_width:.2g} %"
+            width = "" if interval is None else f", ± {in_percent(interval.relative_half_width)}"
             print(f"\r{what} {state}: {count}{width}\033[K", end="", file=sys.stderr, flush=True)
 
     def end(self):

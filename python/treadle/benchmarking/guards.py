@@ -191,7 +191,7 @@ def _about_series(series, empty_s):
         wanted = f"{100 * series.policy.target:.2g} %"
         yield (
             "not-converged",
-            f"{count} samples give the median to {100 * width:.2g} %, not to {wanted}",
+            f"{count} samples give the median to {100 * width:.3g} %, not to {wanted}",
         )
     if not count:
         return

@@ -4,7 +4,7 @@ import math
 
 from . import statistics
 
-__all__ = ["SCOPE_WORDS", "as_dict", "as_text", "in_bytes", "in_seconds", "table"]
+__all__ = ["SCOPE_WORDS", "as_dict", "as_text", "in_bytes", "in_percent", "in_seconds", "table"]
 
 SCOPE_WORDS = {
     "device": "device, data resident",
@@ -36,6 +36,12 @@ def in_bytes(count):
         if count >= size:
             return f"{count / size:.3g} {unit}"
     return f"{count:.0f} B"
+
+
+def in_percent(fraction):
+    """A fraction in percent: 0.53 %, 12 %, 420 %."""
+    value = 100 * fraction
+    return f"{value:.2g} %" if value < 10 else f"{value:.0f} %"
 
 
 def table(rows):
@@ -133,7 +139,7 @@ def _verdict(series):
     if not len(series.samples_s):
         return "no sample that counts"
     width = series.interval.relative_half_width
-    return "not converged" + (f" (± {100 * width:.2g} %)" if math.isfinite(width) else "")
+    return "not converged" + (f" (± {in_percent(width)})" if math.isfinite(width) else "")
 
 
 def _speed(found, series):

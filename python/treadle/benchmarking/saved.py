@@ -41,11 +41,15 @@ def read(path):
         except json.JSONDecodeError as error:
             raise ValueError(f"{path} is no JSON: {error}") from None
     rows = found.get("measurements", [found]) if isinstance(found, dict) else None
-    if not isinstance(rows, list) or not all(
-        isinstance(r, dict) and r.get("format") == FORMAT for r in rows
-    ):
+    if not isinstance(rows, list) or not all(map(_is_measurement, rows)):
         raise ValueError(f"{path} is no record of `treadle bench --json` (format {FORMAT})")
     return rows
+
+
+def _is_measurement(row):
+    return (
+        isinstance(row, dict) and row.get("format") == FORMAT and isinstance(row.get("times"), list)
+    )
 
 
 def compare_saved(old, new, margin=0.01, level=0.95, seed=0):
