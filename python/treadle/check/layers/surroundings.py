@@ -13,8 +13,13 @@ VARIABLES = (
     "LSB_JOBID", "container",
 )  # fmt: skip
 # A file of the driver among the mounts: a library, a node, the program that every runtime injects.
-DRIVER_FILE = r"\s(/\S*/(?:libcuda|libnvidia-[\w-]+)\.so[\w.]*|/dev/nvidia[\w-]*|/dev/dxg|/proc/driver/nvidia\S*"
-r"|/\S*/nvidia-smi)(?=\s)"
+DRIVER_FILES = (
+    r"/\S*/(?:libcuda|libnvidia-[\w-]+)\.so[\w.]*",
+    r"/dev/nvidia[\w-]*",
+    r"/dev/dxg",
+    r"/proc/driver/nvidia\S*",
+    r"/\S*/nvidia-smi",
+)
 SCHEDULERS = (("SLURM_JOB_ID", "Slurm"), ("PBS_JOBID", "PBS"), ("LSB_JOBID", "LSF"))
 SERVICES = ("nv-fabricmanager", "nvidia-persistenced", "nvidia-cuda-mps", "nvidia-imex")
 
@@ -73,7 +78,7 @@ def container(machine):
     if "KUBERNETES_SERVICE_HOST" in machine.environ:
         signs.append("KUBERNETES_SERVICE_HOST is set")
     mounts = machine.text_or("/proc/self/mountinfo") or machine.text_or("/proc/self/mounts")
-    driver = sorted(set(re.findall(DRIVER_FILE, mounts)))
+    driver = sorted(set(re.findall(rf"\s({'|'.join(DRIVER_FILES)})(?=\s)", mounts)))
     values = {"inside": bool(signs), "signs": signs, "driver_mounts": driver[:40]}
     text = "yes: " + "; ".join(signs) if signs else "no sign of one"
     if signs:
