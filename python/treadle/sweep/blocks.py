@@ -8,8 +8,8 @@ from ..occupancy import UNKNOWN_REGISTERS, occupancy
 from . import crossover, run
 from .figures import Axis, Figure, series_of, si
 from .figures import Series as Curve
-from .record import record
-from .report import Report, Table, device_label
+from .record import device_label, record
+from .report import Report, Table
 from .sources import Problem
 
 __all__ = ["BLOCKS", "sweep_blocks"]

@@ -1,6 +1,5 @@
 """Kernels that a block-size sweep can launch: with any block size, on arguments that are given or made up."""
 
-import ast
 import math
 
 import numpy as np
@@ -139,23 +138,20 @@ def _array(dtype, shape):
 
 
 def read_argument(text):
-    """(name, value) of ``NAME=7``, ``NAME=0.5``, ``NAME=int32:7`` or ``NAME=float32[512,512]``; Problem otherwise."""
+    """(name, value) of ``NAME=7``, ``NAME=0.5``, or NAME and an argument as `treadle bench` writes it, such as
+    ``NAME=int32=7`` or ``NAME=float32[512,512]=arange``. Problem otherwise.
+    """
+    from ..benchmarking.kernel_arguments import generate
+
     name, equals, value = text.partition("=")
+    if not (equals and name and value):
+        raise Problem(f"--arg {text}: write NAME=7, NAME=0.5 or NAME=float32[512,512]")
+    for number in (int, float):
+        try:
+            return name, number(value)
+        except ValueError:
+            continue
     try:
-        if not (equals and name and value):
-            raise ValueError
-        if value.endswith("]"):
-            dtype, _, extents = value[:-1].partition("[")
-            shape = tuple(int(part) for part in extents.split(","))
-            if min(shape) < 1:
-                raise ValueError
-            return name, _array(np.dtype(dtype), shape)
-        dtype, colon, number = value.rpartition(":")
-        found = ast.literal_eval(number)
-        if isinstance(found, bool) or not isinstance(found, (int, float)):
-            raise ValueError
-        return name, np.dtype(dtype).type(found) if colon else found
-    except (ValueError, TypeError, SyntaxError, OverflowError):
-        raise Problem(
-            f"--arg {text}: write NAME=7, NAME=0.5, NAME=int32:7 or NAME=float32[512,512]"
-        ) from None
+        return name, generate(value, np.random.default_rng(0)).value
+    except ValueError as error:
+        raise Problem(f"--arg {text}: {error}") from None

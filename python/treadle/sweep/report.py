@@ -3,18 +3,9 @@
 import dataclasses
 import json
 
-from .. import cuda
 from . import images, page, terminal
 
-__all__ = ["Report", "Table", "device_label"]
-
-
-def device_label():
-    """What kind of time the device's is."""
-    device = cuda.Device()
-    if device.is_software:
-        return f"CPU time of the {device.description}; not a GPU time"
-    return f"time of {device.name}, {device.description} ({device.evidence})"
+__all__ = ["Report", "Table"]
 
 
 @dataclasses.dataclass(frozen=True)

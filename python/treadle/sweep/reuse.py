@@ -6,8 +6,8 @@ import numpy as np
 
 from . import crossover, run
 from .figures import Axis, Figure, Mark, series_of, si
-from .record import record
-from .report import Report, Table, device_label
+from .record import device_label, record
+from .report import Report, Table
 from .sizes import check_results
 from .sources import Problem
 

@@ -9,8 +9,8 @@ import treadle as td
 from .. import _treadle
 from . import crossover, run
 from .figures import Axis, Figure, Mark, series_of, si
-from .record import record
-from .report import Report, Table, device_label
+from .record import device_label, record
+from .report import Report, Table
 from .sources import Problem
 
 __all__ = ["RESIDENT", "WHOLE", "check_results", "default_sizes", "sweep_sizes"]
