@@ -156,6 +156,8 @@ NEAR = [
     ("802 and a fabric that is ready", host, lambda m: switches(m).answer(fabric=3), {"43"}),
     ("switches and another error", host, lambda m: switches(m).answer(init=304), {"43"}),
     ("802 and no NVML", host, lambda m: no_device(m, 802).answer(nvml=9), {"43"}),
+    ("802, and processes are hidden", host,
+     lambda m: switches(m).remove("/proc/1").file("/proc/77/comm", "sh"), {"26"}),
     ("802 in a container", host, lambda m: switches(container(m)), {"26"}),
     ("999 in WSL", host, lambda m: no_device(wsl(m), 999), {"43"}),
     ("999 in a container whose modules are hidden", host, no_uvm_in_container, {"43"}),
@@ -186,6 +188,8 @@ NEAR = [
     ("a lost GPU cannot be seen", host, lambda m: m.answer(nvml=9).remove("/var/log"), set()),
     ("memory errors are counted", host, lambda m: m.answer(ecc=2), {"38"}),
     # compilers
+    ("CUDA 12.6 has the PTX of 12.5", host,
+     lambda m: m.remove("/usr/local").toolkit("12.6").answer(nvrtc=126, version=12050, runtime=12050), set()),
     ("no builtins, and it compiles", host,
      lambda m: m.remove("/usr/local/cuda-13.0/lib64/libnvrtc-builtins.so.13.0"), set()),
     ("no builtins, and it does not compile", host,
@@ -281,6 +285,18 @@ RUNTIME = "/usr/local/cuda-13.0/lib64"
                 m.process(60, files=["/a/libcudart.so.12", "/b/libcudart.so.13"]), pid=60
             ),
             WARNS,
+        ),
+        (
+            "37",
+            lambda m: m.log("NVRM: Xid (PCI:0000:01:00): 79, GPU has fallen off the bus."),
+            WARNS,
+        ),
+        (
+            "37",
+            lambda m: no_device(m).log(
+                "NVRM: Xid (PCI:0000:01:00): 79, GPU has fallen off the bus."
+            ),
+            BLOCKS,
         ),
         ("V1", lambda m: m.card("0000:02:00.0", driver="vfio-pci"), NOTE),
     ],

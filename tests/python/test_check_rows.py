@@ -142,7 +142,7 @@ ROWS = [
     ("13", "-1 by Slurm", host, lambda m: no_device(m).env(CUDA_VISIBLE_DEVICES="-1", SLURM_JOB_ID="7"), "certain",
      "Slurm", ()),
     ("13", "no NVML", host, lambda m: no_device(m).answer(nvml=9).env(CUDA_VISIBLE_DEVICES="-1"), "likely",
-     "hides all GPU",
+     "hides all GPUs",
      ()),
     ("14", "index", host, lambda m: no_device(m).env(CUDA_VISIBLE_DEVICES="3"), "certain", "entry 1 ('3')", ()),
     ("14", "uuid", host, lambda m: no_device(m).env(CUDA_VISIBLE_DEVICES="GPU-dead"), "certain", UUID, ()),
@@ -160,7 +160,9 @@ ROWS = [
      "6.8.0-60-generic", ()),
     ("20", "log", host, lambda m: secure_boot(module_file(unloaded(m))).log(
         "Loading of module with unavailable key is rejected", "nvidia: key was rejected by service"), "certain",
-     "key", ()),
+     "nvidia: key", ()),
+    ("20", "another module's key", host, lambda m: secure_boot(module_file(unloaded(m))).log(
+        "Loading of module with unavailable key is rejected"), "likely", "refused by", ()),
     ("20", "no log", host, lambda m: secure_boot(module_file(unloaded(m))).remove("/var/log"), "likely",
      "refused by Secure Boot", ()),
     ("21", "flavour", host, lambda m: no_device(m).answer(nvml_count=0).log(
@@ -183,6 +185,7 @@ ROWS = [
     ("29", "suspend", host, lambda m: no_device(m, 999).log("PM: suspend entry (deep)", "PM: suspend exit"), "likely",
      "PM: suspend entry", ()),
     ("30", "mode", host, lambda m: no_device(m.nodes(mode=0o660, answer="EACCES")), "certain", "0660", ()),
+    ("D4", "SELinux", host, lambda m: no_device(m.nodes(answer="EACCES")), "likely", "SELinux", ()),
     ("31", "policy", host, lambda m: no_device(container(m).nodes(answer="EPERM")).answer(nvml=999), "certain",
      "device policy", ()),
     ("32", "MIG", host, lambda m: no_device(m).answer(mig=1, instances=0), "certain", "no compute instance", ()),
@@ -227,12 +230,12 @@ ROWS = [
      "550.54.14", ()),
     ("I3", "WSL", host, lambda m: wsl(m).packages("nvidia-driver-580"), "certain", "belongs to Windows", ()),
     ("I4", "WSL", host, lambda m: wsl(m).packages("cuda", "libnvidia-compute-580", automatic=["libnvidia-compute-580"]),
-     "certain", "in WSL", ("I3",)),
+     "likely", "in WSL", ("I3",)),
     ("I4", "run-file", host, lambda m: m.packages(
-        "cuda-13-0", "nvidia-driver-580", automatic=["nvidia-driver-580"]).file("/usr/bin/nvidia-uninstall"), "certain",
+        "cuda-13-0", "nvidia-driver-580", automatic=["nvidia-driver-580"]).file("/usr/bin/nvidia-uninstall"), "likely",
      "run-file", ("I1",)),
     ("I5", "image", host, lambda m: no_device(m, 803).docker().loaded("575.57.08").packages("libnvidia-compute-580"),
-     "certain", "hides the one of the host", ("24",)),
+     "likely", "hides the one of the host", ("24",)),
     ("V1", "vfio", bare, lambda m: m.card(driver="vfio-pci"), "certain", "virtual machine", ("2",)),
     ("D3", "changed", host, lambda m: m.answer(garble=1), "certain", "came back changed", ()),
     ("P4", "no cuBLAS", host, lambda m: failed_at(m, "matrix product"), "certain", "libcublas", ()),

@@ -14,7 +14,7 @@ STEPS = ("create", "matrix product", "compile", "launch", "copy back", "compare"
 
 NO_PATTERN = Row(
     "43", "none of the rows holds, and the GPU is unusable", "all of it", lambda e: None,
-    "No known pattern explains this. The evidence is above.", ("attach report",),
+    "No known pattern explains this; the evidence is listed.", ("attach report",),
 )  # fmt: skip
 
 

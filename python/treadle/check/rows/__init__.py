@@ -4,7 +4,7 @@ from . import compilers, devices, installation, library, use
 
 
 def _order(row):
-    return (0, int(row.id)) if row.id.isdigit() else (1, 0)
+    return ("", int(row.id)) if row.id.isdigit() else (row.id[0], int(row.id[1:]))
 
 
 ROWS = tuple(

@@ -12,6 +12,11 @@ FIRST_CUDA = {
 LAST_CUDA = ((21, "8.0"), (32, "10.2"), (37, "11.8"), (72, "12.9"))
 
 
+def ptx(major, minor):
+    """A number that orders CUDA versions by their PTX: 12.6 has that of 12.5 (PTX ISA 8.5, its release history)."""
+    return (12, 5) if (major, minor) == (12, 6) else (major, minor)
+
+
 def newer_compiler(e):
     """PTX of a compiler that is newer than the driver."""
     if not e("E1.opened") or e("E2.stub"):
@@ -20,7 +25,7 @@ def newer_compiler(e):
     nvrtc = e("E15.nvrtc") if e.knows("E15.nvrtc") else {}
     nvcc = e("E16.nvcc") if e.knows("E16.nvcc") else {}
     for name, version in (("NVRTC", nvrtc.get("version")), ("nvcc", nvcc.get("version"))):
-        if version and (version[0], version[1]) > (driver // 1000, driver % 1000 // 10):
+        if version and ptx(*version) > ptx(driver // 1000, driver % 1000 // 10):
             text = ".".join(map(str, version))
             if s.seen(e, s.UNSUPPORTED_PTX):
                 return match(LIKELY, compiler=f"{name} {text}", driver=s.cuda(driver))

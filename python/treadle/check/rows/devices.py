@@ -14,7 +14,7 @@ def hidden_by_variable(e):
         return None
     setter = e("E8.schedulers")
     return match(
-        LIKELY if count is None else CERTAIN, value=value, count="" if count is None else f" {count}",
+        LIKELY if count is None else CERTAIN, value=value, count="all GPUs" if count is None else f"all {count} GPU(s)",
         setter=f" It runs under {setter[0]}, which sets this variable." if setter else "",
     )  # fmt: skip
 
@@ -118,7 +118,12 @@ def unsigned_module(e):
         e.maybe("E13.lines")
         return match(LIKELY, said="")
     line = s.log_has(e, *REFUSED)
-    return match(said=f" The kernel's log says: {line}") if line else None
+    if not line:
+        return None
+    named = s.log_has(
+        e, *(rf"nvidia.*({p})|({p}).*nvidia" for p in REFUSED)
+    )  # else another module may be meant
+    return match(CERTAIN if named else LIKELY, said=f" The kernel's log says: {named or line}")
 
 
 FLAVOUR = (
@@ -172,8 +177,8 @@ def fabric_manager(e):
             LIKELY,
             what="runs, and the fabric is not ready (it may be of another version than the driver)",
         )
-    if e("E9.inside"):
-        return match(LIKELY, what="is not seen (a container hides the host's processes)")
+    if e("E9.inside") or not e("E23.all"):
+        return match(LIKELY, what="is not seen (processes of others are hidden here)")
     return match(what="does not run")
 
 
@@ -213,7 +218,7 @@ def after_suspend(e):
 ROWS = (
     Row("13", "error 100, no device", "CUDA_VISIBLE_DEVICES is empty or -1; NVML lists GPUs (without NVML: likely)",
         hidden_by_variable,
-        "CUDA_VISIBLE_DEVICES={value!r} hides all{count} GPU(s) from CUDA.{setter}", ("unset visible",)),
+        "CUDA_VISIBLE_DEVICES={value!r} hides {count} from CUDA.{setter}", ("unset visible",)),
     Row("14", "error 100, no device", "CUDA_VISIBLE_DEVICES names an index or UUID that NVML does not list",
         wrong_entry,
         "CUDA_VISIBLE_DEVICES={value!r} is invalid from entry {position} ({entry!r}) on: CUDA ignores that entry and "
@@ -237,7 +242,7 @@ ROWS = (
         ("rebuild module",)),
     Row("20", "error 100, or nvidia-smi 'couldn't communicate'",
         "a module file for this kernel that is not loaded; Secure Boot is on; the kernel's log says that a key was "
-        "rejected (without a readable log: likely)", unsigned_module,
+        "rejected (without a readable log, or without the module's name: likely)", unsigned_module,
         "The unsigned kernel module is refused by Secure Boot.{said}", ("sign module",),
         sources=("canonical/nvidia-graphics-drivers#61",)),
     Row("21", "error 100; NVML finds no devices",

@@ -2,7 +2,7 @@
 
 import re
 
-from ..judge import NOTE, WARNS, Row, match
+from ..judge import LIKELY, NOTE, WARNS, Row, match
 from . import signs as s
 
 
@@ -55,7 +55,7 @@ def pulled_in(e):
     if not where:
         return None
     return match(
-        meta=", ".join(e("E21.metas")), packages=", ".join(e("E21.automatic")), where=where
+        LIKELY, meta=", ".join(e("E21.metas")), packages=", ".join(e("E21.automatic")), where=where
     )
 
 
@@ -66,7 +66,10 @@ def driver_in_container(e):
     if not e("E5.present") or not s.versions_differ(e):
         return None
     return match(
-        packages=", ".join(e("E21.drivers")), library=s.library_version(e), loaded=e("E5.version")
+        LIKELY,
+        packages=", ".join(e("E21.drivers")),
+        library=s.library_version(e),
+        loaded=e("E5.version"),
     )
 
 

@@ -247,13 +247,13 @@ ROWS = (
     Row("23", "NVML: driver/library version mismatch",
         "nvmlInit answers 18; the loaded module and the library files have different versions",
         management_mismatch,
-        "The loaded kernel module is {loaded}, the library is {library}: packages were changed under a loaded "
-        "module.", ("reload driver",),
+        "The loaded kernel module is {loaded}, the library is {library}: usually packages were changed under a "
+        "loaded module.", ("reload driver",),
         sources=("NVIDIA/nvidia-container-toolkit#171", "NVIDIA/nvidia-container-toolkit#394")),
     Row("24", "error 803, system driver mismatch",
         "error 803; the loaded module and the library files have different versions", cuda_mismatch,
-        "CUDA refuses the pair of kernel module {loaded} and library {library}: packages were changed under a "
-        "loaded module.", ("reload driver",)),
+        "CUDA refuses the pair of kernel module {loaded} and library {library}: usually packages were changed under "
+        "a loaded module.", ("reload driver",)),
     Row("25", "error 804, compatibility not supported",
         "error 804; the library's path holds /compat/; NVML names a GeForce (without the name: likely)",
         compatibility_library,

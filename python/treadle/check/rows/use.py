@@ -8,8 +8,12 @@ def refused(e, code):
     return [path for path, answer in e("E7.opened").items() if answer == code and "nvidia" in path]
 
 
+def open_to_all(e, path):
+    return int(e("E7.nodes")[path]["mode"], 8) & 0o006 == 0o006
+
+
 def permissions(e):
-    paths = refused(e, "EACCES")
+    paths = [p for p in refused(e, "EACCES") if not open_to_all(e, p)]
     if not paths:
         return None
     node = e("E7.nodes")[paths[0]]
@@ -17,10 +21,15 @@ def permissions(e):
 
 
 def device_policy(e):
-    paths = [p for p in refused(e, "EPERM") if int(e("E7.nodes")[p]["mode"], 8) & 0o006 == 0o006]
+    paths = [p for p in refused(e, "EPERM") if open_to_all(e, p)]
     if not paths or not e("E9.inside"):
         return None
     return match(path=paths[0], mode=e("E7.nodes")[paths[0]]["mode"])
+
+
+def security_module(e):
+    paths = [p for p in refused(e, "EACCES") if open_to_all(e, p)]
+    return match(LIKELY, path=paths[0], mode=e("E7.nodes")[paths[0]]["mode"]) if paths else None
 
 
 def node_without_driver(e):
@@ -128,7 +137,8 @@ def lost_gpu(e):
         return match(what="NVML says that it is lost (15)")
     line = s.log_has(e, r"Xid.*\b79\b", r"fallen off the bus") if e.knows("E13.lines") else ""
     if line:
-        return match(what=f"the kernel's log says: {line}")
+        works = e.knows("E18.equal") and e("E18.equal")
+        return match(weight=WARNS if works else "", what=f"the kernel's log says: {line}")
     if not e.knows("E4.devices") and not e.knows("E13.lines"):
         e("E13.lines")
     return None
@@ -158,7 +168,8 @@ def memory_fault(e):
 
 
 ROWS = (
-    Row("30", "the GPU works for root only", "open() of a device node answers EACCES", permissions,
+    Row("30", "the GPU works for root only", "open() of a device node answers EACCES; its mode excludes others",
+        permissions,
         "The file mode of {path} ({mode}, group {group}) refuses this user.", ("join group",)),
     Row("31", "NVML 'Unknown Error' in a container that worked before",
         "open() of a device node answers EPERM though its mode allows everybody; a container", device_policy,
@@ -185,6 +196,9 @@ ROWS = (
         "The GPU's memory has a fault: {what}.", ("reset gpu",)),
     Row("D1", "a device node without a driver", "open() of a device node answers ENXIO or ENODEV",
         node_without_driver, "The device node {path} has no working driver behind it.", ("reload driver",)),
+    Row("D4", "a device node is refused though its mode allows it", "open() answers EACCES; the mode allows everybody",
+        security_module, "{path} is refused although its mode ({mode}) allows it: an access policy such as SELinux or "
+        "AppArmor.", ("access policy",)),
     Row("D3", "data is changed on its way", "four bytes copied to the first GPU and back are not equal", changed_bytes,
         "Four bytes that were copied to the first GPU and back came back changed.", ("reset gpu",)),
     Row("D2", "a device node hangs", "open() of a device node did not return within the time limit", node_hangs,
