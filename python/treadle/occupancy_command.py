@@ -97,7 +97,7 @@ def _parser():
 
 
 def _answers(options):
-    kernel, options.name = None, "given registers"
+    kernel, options.name = None, f"a kernel of {options.registers} registers"
     if options.kernel is not None:
         signature = options.signature
         kernel, options.name = find_kernel(options.kernel, options.option, signature)
