@@ -134,6 +134,24 @@ def test_wrong_arguments(check, arguments):
     assert "usage: treadle check" in done.stderr and "Traceback" not in done.stderr
 
 
+def test_the_tool_itself_fails(monkeypatch, capsys):
+    from treadle import check
+
+    for error, words in (
+        (OSError("no fork"), "failed: no fork"),
+        (ZeroDivisionError(), "please report"),
+    ):
+
+        def gather(*_, error=error):
+            raise error
+
+        monkeypatch.setattr(check, "gather", gather)
+        assert check.main([]) == 3
+        assert words in capsys.readouterr().err
+    monkeypatch.setattr(check, "gather", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    assert check.main([]) == 3 and "interrupted" in capsys.readouterr().err
+
+
 def test_help(check):
     done = check("--help")
     assert done.returncode == 0 and "--require-gpu" in done.stdout

@@ -19,6 +19,7 @@ import json
 import os
 import shutil
 import sys
+import traceback
 
 from .gather import gather
 from .machine import Machine
@@ -88,13 +89,14 @@ def main(argv=None):
             os.open(os.devnull, os.O_WRONLY), 1
         )  # so that the flush at exit has somewhere to go
         return TOOL_FAILED
-    except Exception as error:
+    except OSError as error:
+        print(f"treadle check: the tool itself failed: {error}", file=sys.stderr)
+        return TOOL_FAILED
+    except Exception:
+        traceback.print_exc()
         print(
-            f"treadle check: the tool itself failed: {type(error).__name__}: {error}",
-            file=sys.stderr,
+            "treadle check: the tool itself failed; please report the lines above", file=sys.stderr
         )
-        if os.environ.get("TREADLE_CHECK_TRACE"):
-            raise
         return TOOL_FAILED
 
 
