@@ -37,6 +37,20 @@ def test_software_device_is_verified_by_results(check, software_built):
     assert [s["step"] for s in steps] == list(STEPS) and all(s["status"] == "PASS" for s in steps)
     assert report["verified"]["software_device"]["evidence"] == ["E24"]
     assert "1003 elements equal" in steps[-1]["detail"]
+    facts = {fact["id"]: fact for fact in report["observed"]}
+    loaded = [os.path.basename(file) for file in facts["E24"]["values"]["loaded"]]
+    assert "libtreadle_cc.so" in loaded  # it compiled: no cache answered
+
+
+def test_nothing_is_written(check, software_built, tmp_path):
+    """Neither a cache nor anything else in the folders that programs write to."""
+    folders = {
+        "HOME": tmp_path,
+        "XDG_CACHE_HOME": tmp_path / "x",
+        "TREADLE_CACHE_DIR": tmp_path / "c",
+    }
+    done = check(TREADLE_LIBCUDA="none", **{name: str(folder) for name, folder in folders.items()})
+    assert done.returncode == 0 and list(tmp_path.iterdir()) == []
 
 
 def test_a_hidden_gpu_is_skipped_with_its_reason(check, software_built):

@@ -33,7 +33,7 @@ FACTS = {
     "E21": ("kernel driver", "driver packages and installers"),
     "E22": ("system", "distribution"),
     "E23": ("process", "services"),
-    "E24": ("treadle", "import and versions"),
+    "E24": ("treadle", "versions and libraries really loaded"),
 }
 
 

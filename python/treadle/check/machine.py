@@ -122,7 +122,9 @@ class Machine:
         package = os.path.dirname(os.path.dirname(HERE))
         request = {"sys_path": sys.path, "package": package, "kinds": kinds}
         command = python_command(os.path.join(HERE, "child", "verify.py"), json.dumps(request))
-        environ = {**self.environ, "TREADLE_DEVICE": "soft"}
+        # Without caches: what is verified is compiled, and nothing is written.
+        caches = {"TREADLE_CACHE_DIR": "", "CUDA_CACHE_DISABLE": "1"}
+        environ = {**self.environ, **caches, "TREADLE_DEVICE": "soft"}
         return Child(command, environ, self.limit + VERIFICATION_SECONDS, talk=True)
 
 

@@ -8,7 +8,7 @@ import os
 import sys
 
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__))]
-from loader import say, step  # noqa: E402
+from loader import mapped, say, step  # noqa: E402
 
 del sys.path[0]
 
@@ -21,6 +21,10 @@ extern "C" __global__ void check_kernel(const int* a, int* out, int n) {
 """
 COUNT = 1003
 STEPS = ("create", "matrix product", "compile", "launch", "copy back", "compare")
+LIBRARIES = (
+    "libtreadle", "libcuda.so", "libnvrtc", "libcublas", "libcusolver", "libcufft", "libLLVM", "libclang",
+    "libopenblas", "libblas", "liblapack", "libfftw",
+)  # fmt: skip
 DRIVER_RUNGS = ("driver library", "cuInit", "device count")
 
 
@@ -134,6 +138,7 @@ def main():
 
     if "soft" in request["kinds"] and not verify(td, "soft:0"):
         discover(td, "soft")
+    note_libraries()
     if (
         sys.stdin.readline().strip() != "cuda"
     ):  # the driver library hangs or crashes: its probe has found that out
@@ -141,6 +146,13 @@ def main():
     ladder = discover(td, "cuda")
     if all(r["status"] == "PASS" for r in ladder if r["name"] in DRIVER_RUNGS):
         verify(td, "cuda:0")
+    note_libraries()
+
+
+def note_libraries():
+    """The compilers, mathematical libraries and drivers that this process has really loaded."""
+    with step("read the maps") as facts:
+        facts["loaded"] = mapped(LIBRARIES)
 
 
 def discover(td, kind):

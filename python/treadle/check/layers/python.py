@@ -78,7 +78,7 @@ def treadle_fact(outcome):
     """E24: import, and for each kind of device the steps that were taken."""
     facts = outcome.facts
     values = {"ended": outcome.ended, "step": outcome.step, "detail": outcome.detail}
-    for key in ("numpy", "treadle", "extension", "import_error"):
+    for key in ("numpy", "treadle", "extension", "import_error", "loaded"):
         if key in facts:
             values[key] = facts[key]
     for kind in ("soft", "cuda"):
@@ -96,9 +96,9 @@ def treadle_fact(outcome):
     elif "import_error" in values or outcome.ended != FINISHED:
         values["imported"] = False
         values.setdefault("import_error", outcome.problem)
-    text = (
-        f"Treadle {values['treadle']}, NumPy {values['numpy']}"
-        if "treadle" in values
-        else values.get("import_error", "")
-    )
+    text = values.get("import_error", "")
+    if "treadle" in values:
+        text = f"Treadle {values['treadle']}, NumPy {values.get('numpy', '?')}"
+        files = [os.path.basename(path) for path in values.get("loaded", ())]
+        text += f"; loaded: {', '.join(files)}" if files else ""
     return Fact("E24", values, why=outcome.problem, text=text)
