@@ -200,7 +200,9 @@ def test_same_as_this_devices_driver(name):
     kernel = td.RawModule(code=SOURCE).get_function(name)
     on, needs = _treadle._multiprocessor_of(cuda.Device()), _treadle._kernel_needs(kernel)
     for block in (1, 31, 32, 33, 64, 96, 128, 256, 1000, 1024):
-        if block > needs.max_threads:  # no launch: ours is 0, a driver may answer as if there were no bound
+        if (
+            block > needs.max_threads
+        ):  # no launch: ours is 0, a driver may answer as if there were no bound
             continue
         for dynamic in (0, 1, 1000, 40000, 49000):
             mine = _treadle._occupancy(on, needs, block, dynamic)["blocks"]
