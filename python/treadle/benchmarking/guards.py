@@ -170,9 +170,10 @@ def findings_of_counts(counts):
         )
 
 
-def findings_of_series(series, empty_s):
-    """What is to be said of a series of samples."""
-    where = f"{series.scope.replace('_', ' ')}, {series.cache}"
+def findings_of_series(series, empty_s, place="device"):
+    """What is to be said of a series of samples of work on the device or the host."""
+    scope = place if series.scope == "device" else series.scope.replace("_", " ")
+    where = f"{scope}, {series.cache}"
     return [Finding(kind, text, where) for kind, text in _about_series(series, empty_s)]
 
 

@@ -213,7 +213,7 @@ def _measurement(sampler, times, counts, results, **more):
             guards.Finding("not-settled", "the warm-up ended before two of its windows agreed")
         )
     for series in times:
-        findings += guards.findings_of_series(series, sampler.empty_s)
+        findings += guards.findings_of_series(series, sampler.empty_s, sampler.where)
     device, watch = getattr(sampler.clock, "device", None), getattr(sampler.clock, "watch", None)
     return Measurement(
         device=place_of_clock(sampler.clock), where=sampler.where, times=times, counts=counts, findings=findings,

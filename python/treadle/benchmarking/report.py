@@ -164,7 +164,10 @@ def _facts(found):
         modules = (
             "" if loaded is None else f"; {_plural(loaded, 'module', 'modules')} compiled or loaded"
         )
-        yield f"first call  {in_seconds(found.first_call_s)} (compiling and allocating are in it{modules})"
+        inside = (
+            f" (compiling and allocating are in it{modules})" if found.where == "device" else ""
+        )
+        yield f"first call  {in_seconds(found.first_call_s)}{inside}"
     if found.counts is not None:
         yield "each call   " + _counted(found.counts)
     if "conditions" in found.record:

@@ -24,6 +24,7 @@ __all__ = ["SCOPES", "Policy", "Samples", "Series", "measure"]
 
 SCOPES = ("device", "end_to_end", "submission")
 _LONGEST_HIDDEN = 0.05  # seconds of a call that a delay may cover
+_FEWEST_CALLS = 5  # of one hot sample, unless a call takes 10 ms
 _MOST_CALLS = 256  # of one sample: fewer than a stream's queue takes without making the host wait
 
 
@@ -340,7 +341,8 @@ class Sampler:
             if self.waits_inside:
                 self.delay_s = 0.0
                 seconds, host, _ = self.sample()
-        wanted = max(400 * self.empty_s, 2e-4)
+        # Two marks around nothing, and a device that wakes up, are a small part of a sample.
+        wanted = max(400 * self.empty_s, 2e-4, _FEWEST_CALLS * seconds if seconds < 1e-2 else 0)
         self.calls = min(_MOST_CALLS, max(1, math.ceil(wanted / max(seconds, 1e-9))))
         if self.delay_s:
             self.delay_s = min(1.5 * host * self.calls + 2e-5, _LONGEST_HIDDEN)
