@@ -137,6 +137,12 @@ class Fake:
         (self.root / "site" / f"{name.replace('-', '_')}-{version}.dist-info").mkdir()
         return self
 
+    def owned(self, name, package):
+        """A distribution whose RECORD lists a package's __init__.py."""
+        self.distribution(name)
+        record = f"site/{name.replace('-', '_')}-1.0.dist-info/RECORD"
+        return self.file(record, f"{package}/__init__.py,sha256=x,1\n{package}/y.py,,\n")
+
     def log(self, *lines):
         return self.file("/var/log/kern.log", "\n".join(["Linux version 6.8.0", *lines]) + "\n")
 

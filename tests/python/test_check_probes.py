@@ -389,6 +389,18 @@ def test_cuda_majors(name, version, major):
     assert python.cuda_major(name, version, "/nowhere") == major
 
 
+def test_libraries_of_conda(tmp_path):
+    from treadle.check.machine import Machine
+
+    site = tmp_path / "env/lib/python3.12/site-packages"
+    site.mkdir(parents=True)
+    (tmp_path / "env/lib/libnvrtc.so.12").write_bytes(b"")
+    machine = Machine(tmp_path, {}, python_path=[str(site)])
+    assert toolkit.find_libraries(machine)["nvrtc"] == []
+    (tmp_path / "env/conda-meta").mkdir()
+    assert [f["via"] for f in toolkit.find_libraries(machine)["nvrtc"]] == ["conda"]
+
+
 def test_torch_says_its_cuda(tmp_path):
     (tmp_path / "torch").mkdir()
     (tmp_path / "torch/version.py").write_text(

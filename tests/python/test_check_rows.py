@@ -205,6 +205,10 @@ ROWS = [
      "Xid", ()),
     ("38", "remap", host, lambda m: m.answer(remap=1), "certain", "waits for a reset", ()),
     ("39", "two", host, lambda m: m.distribution("cupy-cuda13x").distribution("cupy"), "certain", "cupy-cuda13x", ()),
+    ("39", "owners", host, lambda m: m.distribution("cupy-cuda13x").owned("cupy-fork", "cupy"), "certain",
+     "cupy-fork", ()),
+    ("39", "PyCUDA", host, lambda m: m.owned("pycuda", "pycuda").owned("pycuda-mine", "pycuda"), "certain",
+     "distributions of PyCUDA", ()),
     ("40", "absent", host, lambda m: m.remove("/usr/local/cuda-13.0"), "certain", "libnvrtc", ()),
     ("40", "wheel's", bare, lambda m: m.distribution("cupy-cuda12x"), "certain", "libnvrtc.so.12", ("1",)),
     ("40", "builtins", host, lambda m: m.remove("/usr/local/cuda-13.0/lib64/libnvrtc-builtins.so.13.0").file(

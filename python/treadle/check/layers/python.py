@@ -30,6 +30,26 @@ def distributions(python_path):
     return found
 
 
+def owners_of(machine, package):
+    """Distributions of that name, or with it in theirs, whose RECORD lists the package's own __init__.py."""
+    found = []
+    for folder in dict.fromkeys(os.path.realpath(entry or ".") for entry in machine.python_path):
+        try:
+            names = [
+                n for n in os.listdir(folder) if package in n.lower() and n.endswith(".dist-info")
+            ]
+        except OSError:
+            continue
+        for entry in sorted(names):
+            try:
+                with open(os.path.join(folder, entry, "RECORD"), errors="replace") as file:
+                    if re.search(rf"^{package}/__init__\.py,", file.read(8 << 20), re.M):
+                        found.append(re.sub(r"[-_.]+", "-", entry.partition("-")[0]).lower())
+            except OSError:
+                continue
+    return list(dict.fromkeys(found))
+
+
 def cuda_major(name, version, folder):
     """The CUDA major that a distribution was made for, or None where nothing says so."""
     match = re.search(r"-cu(?:da)?(\d+)x?$", name) or re.match(r"jax-cuda(\d+)-", name)
@@ -62,8 +82,15 @@ def package_fact(machine):
         major = cuda_major(name, *places[0])
         if major is not None:
             majors[name] = major
-    cupy = [name for name in listed if CUPY.match(name)]
-    values = {"distributions": listed, "cupy": cupy, "majors": majors, "twice": many}
+    owners = {part: owners_of(machine, part) for part in ("cupy", "pycuda")}
+    cupy = list(dict.fromkeys([*(name for name in listed if CUPY.match(name)), *owners["cupy"]]))
+    values = {
+        "distributions": listed,
+        "cupy": cupy,
+        "owners": owners,
+        "majors": majors,
+        "twice": many,
+    }
     text = ", ".join(
         f"{name} {versions[0]}"
         for name, versions in listed.items()

@@ -51,10 +51,18 @@ def folders(machine):
     listed += [
         (f, "LD_LIBRARY_PATH") for f in machine.environ.get("LD_LIBRARY_PATH", "").split(":") if f
     ]
-    for name in machine.names("/etc/ld.so.conf.d"):
-        lines = machine.text_or(f"/etc/ld.so.conf.d/{name}").splitlines()
+    for name in ("ld.so.conf", *(f"ld.so.conf.d/{n}" for n in machine.names("/etc/ld.so.conf.d"))):
+        lines = machine.text_or(f"/etc/{name}").splitlines()
         listed += [(line.strip(), "ld.so.conf") for line in lines if line.startswith("/")]
-    return listed + [(f, "system folder") for f in SYSTEM_FOLDERS]
+    listed += [(f, "system folder") for f in SYSTEM_FOLDERS]
+    return listed + [(machine.name_of(f), "conda") for f in conda_folders(machine.python_path)]
+
+
+def conda_folders(python_path):
+    """PREFIX/lib of the conda environments that the packages belong to. Only programs of conda look there."""
+    sites = (entry for entry in python_path if os.path.basename(entry) == "site-packages")
+    prefixes = dict.fromkeys(os.path.abspath(os.path.join(site, "../../..")) for site in sites)
+    return [f"{prefix}/lib" for prefix in prefixes if os.path.isdir(f"{prefix}/conda-meta")]
 
 
 def find_libraries(machine):
@@ -103,7 +111,7 @@ def library_fact(machine, found, nvrtc, runtime):
         ]
         values["nvrtc"] = asked
         version = ".".join(map(str, asked.get("version", []))) or "of unknown version"
-        said.append(f"NVRTC {version} ({first['real']}, {first['via']})")
+        said.append(f"first NVRTC: {version} ({first['real']}, {first['via']})")
         if nvrtc.ended != FINISHED:
             why.append(nvrtc.problem)
     if runtime is not None:

@@ -65,9 +65,13 @@ def known(e):
 def two_cupys(e):
     cupy = e("E14.cupy")
     if len(cupy) < 2:
-        return None
+        pycuda = e("E14.owners")["pycuda"]
+        return (
+            match(what="PyCUDA", names=", ".join(pycuda), one="pycuda") if len(pycuda) > 1 else None
+        )
     major = e("E3.version") // 1000 if e.knows("E3.version") else None
     return match(
+        what="CuPy",
         names=", ".join(cupy),
         one=f"cupy-cuda{major}x" if major else "the one that fits your driver's CUDA major",
     )
@@ -189,9 +193,10 @@ ROWS = (
         gpu_older,
         "This {compiler} does not support the GPU ({gpu}) any more, it begins at {oldest}. The last CUDA for it is "
         "{last}.", ("older toolkit",)),
-    Row("39", "CuPy misbehaves after an installation", "more than one distribution of CuPy in this environment",
+    Row("39", "CuPy misbehaves after an installation",
+        "more than one distribution of CuPy, or owner of the folder cupy or pycuda",
         two_cupys,
-        "Several distributions of CuPy are installed over one another ({names}): their files overwrite each other, "
+        "Several distributions of {what} are installed over one another ({names}): their files overwrite each other, "
         "and what works is undefined. One is right: {one}.", ("one cupy",), WARNS,
         sources=("cupy/cupy#3552", "gpustack/gpustack#5459")),
     Row("40", "libnvrtc.so.N is not found, or 'failed to load builtins'",
