@@ -6,6 +6,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "treadle/array.h"
 
@@ -22,6 +23,17 @@ Array scan(Reduction op, const Array& x, int axis, std::optional<DType> dtype = 
 Array sort(const Array& x, int axis = -1, bool descending = false);
 // The places (int64) that sort would take its elements from.
 Array argsort(const Array& x, int axis = -1, bool descending = false);
+
+// The elements that each sorted row (along the last axis) has at `places`, in their order: shape
+// leading + {places.size()}. A few places of a few long rows of 32- or 64-bit numbers are found
+// without sorting all, by a sample that says between which values they lie; that waits for counts.
+// IndexError for places out of bounds.
+Array sorted_elements(const Array& x, std::span<const std::int64_t> places);
+// Each row with the element at `place` where sorting puts it, what is not larger in front of it and
+// what is not smaller behind; and the places that these elements come from. Long rows as above,
+// each part in its order; others are sorted whole.
+Array partition(const Array& x, std::int64_t place);
+Array argpartition(const Array& x, std::int64_t place);
 
 // For tests: sorts, reduces and selects as on a device that holds few threads, or many. Absent: as
 // the device is.

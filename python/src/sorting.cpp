@@ -1,5 +1,8 @@
 // Scans, sorting and searching: treadle/sorting.h; sliding products: treadle/statistics.h.
 #include "treadle/sorting.h"
+
+#include <nanobind/stl/vector.h>
+
 #include "treadle/statistics.h"
 
 #include "bind.h"
@@ -37,6 +40,12 @@ void bind_sorting(nb::module_& m) {
   });
   m.def("_argsort", [](const Array& x, int axis, bool descending) {
     return without_gil([&] { return argsort(x, axis, descending); });
+  });
+  m.def("_sorted_elements", [](const Array& x, const std::vector<std::int64_t>& places) {
+    return without_gil([&] { return sorted_elements(x, places); });
+  });
+  m.def("_partition", [](const Array& x, std::int64_t place, bool places) {
+    return without_gil([&] { return places ? argpartition(x, place) : partition(x, place); });
   });
   m.def("_work_as_if", work_as_if, nb::arg("few_threads").none());
   m.def("_searchsorted", call_search, nb::arg("sorted"), nb::arg("values"), nb::arg("right"),

@@ -1,4 +1,4 @@
-"""Medians, quantiles and percentiles: a whole sort, then elements by place."""
+"""Medians, quantiles and percentiles: elements by their place in sorted rows."""
 
 import numpy as np
 
@@ -49,15 +49,40 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """
     a = _own(a, "median")
     rows = _Rows(a, axis)
-    table = _treadle._sort(rows.table(a), -1, False)
+    table, n = rows.table(a), rows.length
+    middle = [(n - 1) // 2, n // 2][n % 2 :]
     if overwrite_input:
+        table = _treadle._sort(table, -1, False)
         _overwrite(a, axis, table)
-    n = rows.length
-    result = _treadle.mean(table[:, max(n - 1, 0) // 2 : n // 2 + 1], 1)
+        two = table[:, middle[0] : middle[-1] + 1]
+    else:
+        two = _elements(table, np.array(middle)) if n else table
+    result = _treadle.mean(two, 1, keepdims=True)
     if n and kind_of(a.dtype) in "fc":
-        last = table[:, -1]
-        result = _treadle.where(_treadle.isnan(last), last, result)
+        result = _with_nan(table, result)
     return _deliver(rows.shaped(result, keepdims), out)
+
+
+_FEW = 32  # places; for more, one sort and one gathering
+
+
+def _elements(table, places):
+    """Elements (rows, places) that stand at places, on the host, when the rows are sorted."""
+    places = places.reshape(-1).astype(np.int64)
+    if places.size <= _FEW:
+        return _treadle._sorted_elements(table, places.tolist())
+    return _gathered(_treadle._sort(table, -1, False), places)
+
+
+def _gathered(table, places):
+    places = asarray(places.reshape(1, -1).astype(np.int64))
+    return _treadle._gather(table, places._broadcast_to((table.shape[0], places.shape[1])))
+
+
+def _with_nan(table, result):
+    """``result`` (rows, …), but the NaN of each row that has one."""
+    largest = _treadle.max(table, 1, keepdims=True)
+    return _treadle.where(_treadle.isnan(largest), largest, result)
 
 
 def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
@@ -188,20 +213,15 @@ class _Request:
         table = moveaxis(table, 1, 0).copy("C")
         return _deliver(rows.shaped(table, keepdims, self.q.shape), out)
 
-    def at(self, table, place):
-        """Elements of each row at places on the host."""
-        place = asarray(place.reshape(1, -1).astype(np.int64))
-        return _treadle._gather(table, place._broadcast_to((table.shape[0], place.shape[1])))
 
-
-def _known_count(request, table, n):
+def _known_count(request, elements, n):
+    """Quantiles of rows of n elements; ``elements(places)`` are those of the sorted rows."""
     lower, upper, gamma = _neighbours(np, request.method, n, request.q)
-    result = request.at(table, lower)
     if gamma is None:
-        return result
-    if request.weak:
-        return _lerp(result, request.at(table, upper), float(gamma))
-    return _lerp(result, request.at(table, upper), asarray(gamma.reshape(1, -1)))
+        return elements(lower)
+    both = elements(np.concatenate([lower.reshape(-1), upper.reshape(-1)]))
+    low, high = both[:, : lower.size], both[:, lower.size :]
+    return _lerp(low, high, float(gamma) if request.weak else asarray(gamma.reshape(1, -1)))
 
 
 def _counted(request, table, count):
@@ -251,14 +271,16 @@ def _quantile(request, out, keepdims):
         places = _treadle._argsort(rows.table(a), -1, False)
         table = _treadle._gather(rows.table(a), places)
         result = _weighted(request, rows, places, table)
-    else:
+    elif request.overwrite:
         table = _treadle._sort(rows.table(a), -1, False)
-        result = _known_count(request, table, rows.length)
+        result = _known_count(request, lambda places: _gathered(table, places), rows.length)
+    else:
+        table = rows.table(a)
+        result = _known_count(request, lambda places: _elements(table, places), rows.length)
     if request.overwrite:
         _overwrite(a, request.axis, table)
     if kind_of(a.dtype) == "f":
-        last = table[:, -1:]
-        result = _treadle.where(_treadle.isnan(last), last, result)
+        result = _with_nan(table, result)
     return request.result(result, rows, keepdims, out)
 
 

@@ -37,9 +37,28 @@ def _order(g, n):
     return treadle.argsort(keys)
 
 
+def _population(a, function):
+    """An array of the device, also from a list that the program writes out, or a number of elements."""
+    if isinstance(a, (list, tuple)):
+        return asarray(a)
+    if isinstance(a, ndarray):
+        return a
+    if isinstance(a, np.ndarray) and a.ndim:
+        raise TypeError(
+            f"{function} takes treadle arrays, not ndarray; use treadle.asarray(x) first"
+        )
+    try:
+        return operator.index(a)
+    except TypeError:
+        raise ValueError(
+            f"{function}: a must be an array, a list or an integer, not {type(a).__name__}"
+        ) from None
+
+
 def permutation(g, x, axis=0):
+    x = _population(x, "permutation")
     if not isinstance(x, ndarray):
-        return _order(g, operator.index(x))
+        return _order(g, x)
     import treadle
 
     axis = _f._axis(axis, x.ndim)
@@ -75,13 +94,14 @@ def choice(g, a, size, replace, p, axis):
 
     shape = _dims(size)
     count = math.prod(shape)
+    a = _population(a, "choice")
     if isinstance(a, ndarray):
         if a.ndim == 0:
             raise ValueError("a must be a positive integer or an array with at least one axis")
         axis = _f._axis(axis, a.ndim)
         n = a.shape[axis]
     else:
-        n = operator.index(a)
+        n = a
         if n < 0:
             raise ValueError("a must be a positive integer unless no samples are taken")
     if n == 0 and count:

@@ -24,11 +24,13 @@ def _dims(size):
 
 
 def parameter(x, what):
-    """A parameter of a distribution: a number or an array of the device."""
+    """A parameter of a distribution: a number, an array of the device, or a list that the program writes out."""
     if isinstance(x, (ndarray, bool, int, float, np.number, np.bool_)):
         return x
+    if isinstance(x, (list, tuple)):
+        return asarray(x)
     raise TypeError(
-        f"{what} must be a number or a treadle array, not {type(x).__name__}; use treadle.asarray(x) first"
+        f"{what} must be a number, a list or a treadle array, not {type(x).__name__}; use treadle.asarray(x) first"
     )
 
 
@@ -367,7 +369,9 @@ class Generator:
         return _choice.permutation(self, x, axis)
 
     def shuffle(self, x, axis=0):
-        """Brings ``x`` in random order along an axis, in place."""
+        """Brings ``x`` in random order along an axis, in place. TypeError for an array without dimensions."""
+        if _f._own(x, "shuffle").ndim == 0:
+            raise TypeError("shuffle: the array has no dimensions")
         _f.copyto(x, _choice.permutation(self, x, axis))
 
     def permuted(self, x, axis=None, out=None):

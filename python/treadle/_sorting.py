@@ -107,6 +107,7 @@ def _rows(x, places):
 
 
 def _check_kth(kth, n):
+    """The place that ``kth`` names; None where it names several."""
     if isinstance(kth, ndarray):
         raise TypeError("kth must be numbers on the host; use kth.get() first")
     places = np.atleast_1d(np.asarray(kth))
@@ -115,26 +116,32 @@ def _check_kth(kth, n):
     for place in places.ravel():
         if not -n <= place < n:
             raise ValueError(f"kth(={place + n if place < 0 else place}) out of bounds ({n})")
+    return int(places.flat[0]) % n if places.size == 1 else None
 
 
 def partition(a, kth, axis=-1, kind="introselect", order=None):
-    """A copy of ``a`` whose ``kth`` elements along ``axis`` stand where sorting puts them; it is sorted whole.
+    """A copy of ``a`` whose ``kth`` elements along ``axis`` stand where sorting puts them.
 
-    ValueError when ``kth`` is out of bounds.
+    One place of a long 1-D array is selected, which waits for counts; what is more is sorted whole. ValueError when
+    ``kth`` is out of bounds.
     """
     a = _own(a, "partition")
     if axis is None:
         a, axis = a.reshape(-1), 0
-    _check_kth(kth, a.shape[_axis(axis, a.ndim)])
+    place = _check_kth(kth, a.shape[_axis(axis, a.ndim)])
+    if order is None and place is not None and a.ndim == 1:
+        return _treadle._partition(a, place, False)
     return sort(a, axis, None, order)
 
 
 def argpartition(a, kth, axis=-1, kind="introselect", order=None):
-    """The places that ``partition`` would take its elements from; here those of a whole sort."""
+    """The places that ``partition`` would take its elements from."""
     a = _own(a, "argpartition")
     if axis is None or a.ndim == 0:
         a, axis = a.reshape(-1), 0
-    _check_kth(kth, a.shape[_axis(axis, a.ndim)])
+    place = _check_kth(kth, a.shape[_axis(axis, a.ndim)])
+    if order is None and place is not None and a.ndim == 1:
+        return _treadle._partition(a, place, True)
     return argsort(a, axis, None, order)
 
 

@@ -6,6 +6,7 @@ by its square root. ``n`` and ``s`` cut or pad with zeros. ``out`` receives the 
 """
 
 import operator
+import warnings
 
 import numpy as np
 
@@ -60,7 +61,14 @@ def _check_axis(a, axis):
     return axis % a.ndim
 
 
-def _lengths(a, s, axes, invreal=False):
+def _deprecated(what, callers):
+    """``callers`` functions up is what the user called."""
+    warnings.warn(
+        f"{what} (deprecated since NumPy 2.0)", DeprecationWarning, stacklevel=callers + 2
+    )
+
+
+def _lengths(a, s, axes, invreal=False, callers=2):
     """Points and axes of a transform of several axes; the last length of an inverse real one may be derived."""
     if s is None:
         derived = invreal
@@ -69,12 +77,17 @@ def _lengths(a, s, axes, invreal=False):
         s = [a.shape[axis] for axis in axes]
     else:
         derived = False
-        s = [operator.index(n) for n in s]
-        axes = range(a.ndim - len(s), a.ndim) if axes is None else list(axes)
+        s = [n if n is None else operator.index(n) for n in s]
+        if axes is None:
+            _deprecated("s without axes: name the axes that it is for", callers)
+            axes = range(a.ndim - len(s), a.ndim)
+        axes = list(axes)
         if len(s) != len(axes):
             raise ValueError("Shape and axes have different lengths.")
         axes = [_check_axis(a, axis) for axis in axes]
-        s = [a.shape[axis] if n == -1 else n for n, axis in zip(s, axes)]
+        if None in s:
+            _deprecated("None in s: pass -1 for the length of the axis", callers)
+        s = [a.shape[axis] if n in (-1, None) else n for n, axis in zip(s, axes)]
     if derived and s:
         s[-1] = 2 * (a.shape[axes[-1]] - 1)
     return s, axes
@@ -105,7 +118,9 @@ def _one(a, n, axis, norm, out, inverse, function):
 
 
 def _many(a, s, axes, norm, out, inverse, function):
-    s, axes = _lengths(_own(a, function), s, axes)
+    s, axes = _lengths(_own(a, function), s, axes, callers=3)
+    if not axes and out is None:
+        return a  # as NumPy, which has nothing to do
     return _scaled(_complex(a, s, axes, inverse), _points(s), norm, inverse, out)
 
 

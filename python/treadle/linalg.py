@@ -15,7 +15,7 @@ from numpy.linalg import LinAlgError
 
 from . import _functions as _f
 from . import _treadle
-from ._creation import arange, empty, eye, zeros
+from ._creation import arange, asarray, empty, eye, zeros
 from ._kinds import kind_of, limits_of
 from ._linalg_norms import cond, matrix_norm, norm, vector_norm
 from ._treadle import ndarray
@@ -304,7 +304,7 @@ def lstsq(a, b, rcond=None):
         residuals = _treadle.sum(_treadle.square(_treadle.absolute(distance)), 0)
     else:
         residuals = empty((0,), s.dtype)
-    return x[:, 0] if vector else x, residuals, rank, s
+    return x[:, 0] if vector else x, residuals, asarray(np.int32(rank)), s
 
 
 def tensorsolve(a, b, axes=None):

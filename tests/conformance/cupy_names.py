@@ -10,6 +10,7 @@ import importlib.util
 import random
 import sys
 import types
+import warnings
 
 import numpy
 import pytest
@@ -113,6 +114,23 @@ def _parts(owner, names):
     return {name: getattr(owner, name) for name in names.split()}
 
 
+class FftConfig(types.ModuleType):
+    """cupy.fft.config: a switch that CuPy deprecates, and says so; here it switches nothing."""
+
+    use_multi_gpus = False
+    _nd = True
+
+    @property
+    def enable_nd_planning(self):
+        warnings.warn("enable_nd_planning is deprecated", DeprecationWarning, stacklevel=2)
+        return self._nd
+
+    @enable_nd_planning.setter
+    def enable_nd_planning(self, value):
+        warnings.warn("enable_nd_planning is deprecated", DeprecationWarning, stacklevel=2)
+        self._nd = value
+
+
 class Foreign:
     """An array of another library on an NVIDIA GPU, which the software device cannot read."""
 
@@ -158,7 +176,7 @@ def install():
     )
     module("cupy.random._bit_generator", **_parts(treadle.random, "BitGenerator Philox4x3210"))
     module("cupy.random._distributions", **_parts(treadle.random, " ".join(treadle.random.__all__)))
-    module("cupy.fft.config", enable_nd_planning=True, use_multi_gpus=False)
+    sys.modules["cupy.fft.config"] = treadle.fft.config = FftConfig("cupy.fft.config")
     module("cupy_backends")
     module("cupy_backends.cuda")
     module("cupy_backends.cuda.api")

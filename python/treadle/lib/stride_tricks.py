@@ -34,7 +34,7 @@ def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=Fa
         axes = tuple(range(x.ndim))
         if len(window) != len(axes):
             raise ValueError(
-                "Since axis is None, must provide window_shape for all dimensions of `x`; got "
+                "Since axis is `None`, must provide window_shape for all dimensions of `x`; got "
                 f"{len(window)} window_shape elements and `x.ndim` is {x.ndim}."
             )
     else:
