@@ -29,28 +29,24 @@ std::string plugin_path() {
 // The static objects of the compiler's libraries are made while the plug-in is opened, and exit()
 // destroys those that are there in reverse order. An exit while another thread still makes some
 // would destroy what the rest is built on. So the main thread, which ends nearly every process,
-// first waits for an opening in progress, and none begins any more: its thread_local objects are
-// destroyed before anything that is registered with atexit.
-std::atomic<pid_t> opening{
-    0};  // the process whose thread is opening it: a child of a fork has none
+// first waits for an opening in progress, and none begins any more: exit() destroys the
+// thread_local objects of its thread before anything that is registered with atexit.
+std::atomic<pid_t> opening{0};  // by a thread of this process; the child of a fork has no such one
 std::atomic<bool> ending{false};
+std::atomic<void (*)()> first{nullptr};  // of before_exit_handlers
 
 struct EndOfMainThread {
   ~EndOfMainThread() {
     if (syscall(SYS_gettid) != getpid()) return;
     ending = true;
     while (opening == getpid()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (auto function = first.load()) function();
   }
   void exists() {}
 };
 thread_local EndOfMainThread end_of_main_thread;
 // The main thread is most often the one that loads this library.
 [[maybe_unused]] const bool watched = (end_of_main_thread.exists(), true);
-
-std::atomic<void (*)()> told{nullptr};
-void tell() {
-  if (auto function = told.exchange(nullptr)) function();
-}
 
 struct Plugin {
   std::string path = plugin_path();
@@ -69,12 +65,10 @@ struct Plugin {
 
   void open() {
     handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
+    if (handle)
+      loaded = true;
+    else
       problem = path + ": " + dlerror();
-      return;
-    }
-    loaded = true;
-    tell();
   }
 };
 
@@ -104,10 +98,9 @@ std::string cc_plugin_stamp() {
 
 bool cc_plugin_loaded() { return loaded; }
 
-void after_cc_plugin_opens(void (*function)()) {
+void before_exit_handlers(void (*function)()) {
   end_of_main_thread.exists();
-  told = function;
-  if (loaded) tell();
+  first = function;
 }
 
 }  // namespace td::base

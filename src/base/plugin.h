@@ -22,8 +22,10 @@ std::string cc_plugin_stamp();
 // True once the plug-in has been opened in this process.
 bool cc_plugin_loaded();
 
-// Calls `function` once: when the plug-in has just been opened, at once where it has been. What it
-// registers with on_exit runs before the plug-in's static objects are destroyed. One function only.
-void after_cc_plugin_opens(void (*function)());
+// Calls `function` when the main thread begins to end the process, before any handler of atexit:
+// what it registers with on_exit then runs first of all, before static objects of the plug-in are
+// destroyed (those that a compile makes on first use too). One function only. An exit() in another
+// thread does not call it.
+void before_exit_handlers(void (*function)());
 
 }  // namespace td::base

@@ -58,7 +58,7 @@ bool fits_31_bits(const unsigned (&grid)[3], const unsigned (&block)[3]) {
 
 // One thread that makes special codes, one after the other. The compiler's own data is destroyed at
 // the end of the process, so the compile in progress is waited for before that (handlers run in the
-// reverse order of their registration, so ours is registered behind the compiler's); when that
+// reverse order of their registration, so ours is registered last of all); when that
 // takes more than `patience`, the process ends without the handlers that are left (the streams are
 // flushed).
 class SpecialMaker {
@@ -86,7 +86,7 @@ class SpecialMaker {
     guard_across_fork(busy_, LockRank::context);
     auto end_at_exit = [] { on_exit([](int status, void*) { get().end(status); }, nullptr); };
     end_at_exit();
-    base::after_cc_plugin_opens(end_at_exit);
+    base::before_exit_handlers(end_at_exit);
   }
 
   void start_locked() {
