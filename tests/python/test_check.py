@@ -208,6 +208,16 @@ class TestDamagedInstallations:
         assert report["verified"]["software_device"]["status"] == "SKIPPED"
         assert self.run(copy, "-m", "treadle", "check", "--require-gpu").returncode == 2
 
+    def test_the_installed_command(self, copy):
+        """What pip writes: a script that imports the package before it looks at its arguments."""
+        script = copy.parent / "treadle-bin/treadle"
+        script.parent.mkdir()
+        script.write_text("import sys\nfrom treadle.__main__ import main\nsys.exit(main())\n")
+        done = self.run(copy, str(script), "check", "--require-gpu")
+        assert done.returncode == 2 and "has no extension _treadle" in done.stdout
+        assert self.run(copy, str(script), "check", "--nonsense").returncode == 3
+        assert self.run(copy, str(script), "tour").returncode == 1
+
     def test_extension_of_another_build(self, copy):
         import sysconfig
 

@@ -193,9 +193,49 @@ def test_a_build_without_software_device(tmp_path, standin):
     facts = {"ladder_soft": ladder}
     alone = verdict_of(tmp_path / "a", standin, records(soft=failed, facts=facts))
     assert alone.software.status == "SKIPPED" and alone.exit_status(False) == 2
+    assert set(rows(alone)) == {"1"}
     given = records(soft=failed, facts=facts, more=passed("cuda", "cuda:0"))
     with_gpu = verdict_of(tmp_path / "b", standin, given)
     assert with_gpu.exit_status(False) == 0 and with_gpu.exit_status(True) == 0
+
+
+def test_a_device_that_crashes_does_not_hide_the_other(tmp_path, standin):
+    """The child died in a step on the software device: the GPU is tried in a child of its own."""
+    crashed = [
+        {"facts": {"numpy": "2", "treadle": "0"}},
+        *passed("soft", "soft:0")[:2],
+        {"begin": "compile on soft:0"},
+    ]
+    asked = []
+
+    class Given:
+        def __init__(self, kinds):
+            self.kinds = kinds
+
+        def tell(self, line):
+            asked.append((self.kinds, line))
+
+        def outcome(self):
+            if "soft" in self.kinds:
+                return children.Outcome("killed", "ended by signal SIGSEGV", list(crashed))
+            steps = [{"begin": "import numpy"}, {"end": "import numpy"}, *passed("cuda", "cuda:0")]
+            return children.Outcome("finished", records=steps)
+
+        def end(self):
+            return ""
+
+    from treadle.check.gather import gather
+
+    machine = host(tmp_path, standin).machine()
+    machine.verification = lambda kinds=("soft", "cuda"): Given(kinds)
+    verdict = conclude(gather(machine))
+    assert asked == [(("soft", "cuda"), "cuda"), (["cuda"], "cuda")]
+    assert (
+        verdict.gpu.passed
+        and verdict.software.status == "FAIL"
+        and "SIGSEGV" in verdict.software.reason
+    )
+    assert set(rows(verdict)) == {"T2"}
 
 
 def test_an_import_that_fails(tmp_path, standin):

@@ -51,9 +51,8 @@ def gather(machine, progress=lambda text: None):
         answer = asked_driver.outcome()
         usable = answer.ended == FINISHED
         asked_treadle.tell("cuda" if usable else "")
-        for fact in driver.driver_facts(answer) + driver.management_facts(
-            asked_management.outcome()
-        ):
+        found = driver.driver_facts(answer)
+        for fact in found + driver.management_facts(asked_management.outcome()):
             evidence.add(fact)
         answers = [child and child.outcome() for child in asked_libraries]
         evidence.add(toolkit.library_fact(machine, libraries, *answers))
@@ -62,13 +61,13 @@ def gather(machine, progress=lambda text: None):
         evidence.add(guarded("E20", surroundings.process, machine, answer.facts.get("mapped", [])))
         progress("running Treadle")
         verified = asked_treadle.outcome()
-        if usable and verified.ended == KILLED and verified.step.endswith(" on soft:0"):
-            again = start(
-                machine.verification, ["cuda"]
-            )  # the crash of one device says nothing about the other
+        step = verified.step  # where it died, if it did
+        if usable and verified.ended == KILLED and step.endswith(" on soft:0"):
+            # The crash of one device says nothing about the other.
+            again = start(machine.verification, ["cuda"])
             again.tell("cuda")
             verified.records += again.outcome().records
-        evidence.add(python.treadle_fact(verified))
+        evidence.add(python.treadle_fact(verified, step))
     finally:
         for child in children:
             child.end()

@@ -5,7 +5,7 @@ PASS: the steps ran and their results compared equal. FAIL: one did not. SKIPPED
 
 from dataclasses import dataclass, field
 
-from .judge import BLOCKS, CERTAIN, UNKNOWN, Finding, Row, judge
+from .judge import BLOCKS, UNKNOWN, Finding, Row, judge
 from .rows import ROWS
 
 PASS, FAIL, SKIPPED = "PASS", "FAIL", "SKIPPED"
@@ -60,14 +60,10 @@ def conclude(evidence):
     findings, unjudged = judge(ROWS, evidence)
     treadle = evidence["E24"]
     packages = imports(treadle)
-    built = "no software device" not in " ".join(
-        r["detail"] for r in treadle.values.get("ladder_soft", ())
-    )
+    absent = not_built(treadle)
     software = device_check(treadle, "soft", "the software device", packages)
-    if packages.passed and not built:
-        software = Check(
-            "software device", SKIPPED, "this build of Treadle has no software device", ("E24",)
-        )
+    if packages.passed and absent:
+        software = Check("software device", SKIPPED, absent, ("E24",))
     gpu = device_check(treadle, "cuda", "an NVIDIA GPU", packages)
     if gpu.status == SKIPPED:
         gpu = Check(
@@ -84,7 +80,15 @@ def conclude(evidence):
                 NO_PATTERN, UNKNOWN, BLOCKS, NO_PATTERN.conclusion, NO_PATTERN.advice, used, lacking
             )
         )
-    return Verdict(packages, software, gpu, findings, unjudged, built)
+    return Verdict(packages, software, gpu, findings, unjudged, not absent)
+
+
+def not_built(treadle):
+    """Why this build has no software device; '' when it has. Its discovery fails on the first rung only then."""
+    for rung in treadle.values.get("ladder_soft", ()):
+        if rung["name"] == "driver library" and rung["status"] == FAIL:
+            return rung["detail"]
+    return ""
 
 
 def imports(treadle):
@@ -145,6 +149,3 @@ def unexplained(evidence, gpu, findings):
     library = evidence["E1"].values
     hardware = evidence["E6"].values.get("gpus") or evidence["E5"].values.get("present")
     return bool(hardware or library.get("opened"))
-
-
-__all__ = ["CERTAIN", "Check", "Verdict", "conclude"]

@@ -101,10 +101,10 @@ def package_fact(machine):
     return Fact("E14", values, text=text.lstrip(", ") or "no CUDA package")
 
 
-def treadle_fact(outcome):
-    """E24: import, and for each kind of device the steps that were taken."""
+def treadle_fact(outcome, step):
+    """E24: import, and for each kind of device the steps that were taken. step: where the first child ended."""
     facts = outcome.facts
-    values = {"ended": outcome.ended, "step": outcome.step, "detail": outcome.detail}
+    values = {"ended": outcome.ended, "step": step, "detail": outcome.detail}
     for key in ("numpy", "treadle", "extension", "import_error", "loaded"):
         if key in facts:
             values[key] = facts[key]
