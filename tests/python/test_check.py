@@ -213,7 +213,7 @@ class TestDamagedInstallations:
         script = copy.parent / "treadle-bin/treadle"
         script.parent.mkdir()
         script.write_text("import sys\nfrom treadle.__main__ import main\nsys.exit(main())\n")
-        done = self.run(copy, str(script), "check", "--require-gpu")
+        done = self.run(copy, str(script), "check", "--require-gpu", "--json")
         assert done.returncode == 2 and "has no extension _treadle" in done.stdout
         assert self.run(copy, str(script), "check", "--nonsense").returncode == 3
         assert self.run(copy, str(script), "tour").returncode == 1
