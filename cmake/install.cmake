@@ -13,6 +13,9 @@ if(TARGET treadle_cc)
   install(TARGETS treadle_cc treadle_rt LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cpp)
   install(DIRECTORY ${PROJECT_BINARY_DIR}/src/prelude DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cpp)
 endif()
+if(TARGET treadle_ready)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/src/ready DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cpp)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/treadle DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT cpp)
 install(FILES ${PROJECT_SOURCE_DIR}/tables/dtypes.def ${PROJECT_SOURCE_DIR}/tables/ops.def
               ${PROJECT_SOURCE_DIR}/tables/reductions.def ${PROJECT_SOURCE_DIR}/tables/distributions.def

@@ -24,6 +24,18 @@ std::vector<Rung> ladder(std::string_view kind);
 // True once the software device's compiler has been opened in this process.
 bool compiler_loaded();
 
+// How the kernels of this process came to be, so far. Sources are CUDA C++ that became an image;
+// objects are images that became code of this processor, on the software device only.
+struct CompileCounts {
+  struct Row {
+    int compiled = 0;  // by a compiler, in this process
+    int cached = 0;    // found in the disk cache
+    int ready = 0;     // made with the package
+  };
+  Row sources, objects;
+};
+CompileCounts compile_counts();
+
 // Folders that hold NVIDIA's shared libraries (of wheel packages, say), searched before CUDA_PATH
 // and the system. Replaces the list; call it before the first device is used.
 void set_library_search_path(std::vector<std::string> folders);

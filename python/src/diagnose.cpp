@@ -19,6 +19,18 @@ void bind_diagnose(nb::module_& m) {
     return result;
   });
   m.def("_compiler_loaded", &diagnose::compiler_loaded);
+  m.def("_compile_counts", [] {
+    const diagnose::CompileCounts now = diagnose::compile_counts();
+    nb::dict counts;
+    for (auto [name, row] : {std::pair{"sources", now.sources}, {"objects", now.objects}}) {
+      nb::dict places;
+      places["compiled"] = row.compiled;
+      places["cached"] = row.cached;
+      places["ready"] = row.ready;
+      counts[name] = places;
+    }
+    return counts;
+  });
   m.def("_set_library_search_path", &diagnose::set_library_search_path);
   m.attr("__version__") = diagnose::version();
 }

@@ -76,8 +76,8 @@ class set:
 
 def show():
     """A dictionary of settings and facts, for bug reports."""
-    names = ("TREADLE_DEVICE", "TREADLE_CACHE_DIR", "TREADLE_LIBCUDA", "TREADLE_LIBRARY_PATH", "TREADLE_CC",
-             "TREADLE_FUSION", "TREADLE_SOFT_DEVICES", "CUDA_PATH", "CUDA_VISIBLE_DEVICES")  # fmt: skip
+    names = ("TREADLE_DEVICE", "TREADLE_CACHE_DIR", "TREADLE_READY_DIR", "TREADLE_LIBCUDA", "TREADLE_LIBRARY_PATH",
+             "TREADLE_CC", "TREADLE_FUSION", "TREADLE_SOFT_DEVICES", "CUDA_PATH", "CUDA_VISIBLE_DEVICES")  # fmt: skip
     return {
         "version": _treadle.__version__,
         "extension": _treadle.__file__,
@@ -87,6 +87,17 @@ def show():
         "environment": {name: os.environ[name] for name in names if name in os.environ},
         "library folders": _libraries.wheel_folders(),
     }
+
+
+def compile_counts():
+    """How the kernels of this process came to be, so far.
+
+    ``{"sources": {"compiled": 0, "cached": 0, "ready": 2}, "objects": {…}}``: sources are CUDA C++ that became an
+    image, objects are images that became code of this processor (software device only). Each was ``compiled`` in
+    this process, found in the disk cache (``cached``), or made with the package (``ready``). What the process has in
+    memory already is not counted again.
+    """
+    return _treadle._compile_counts()
 
 
 class RuntimeInfo(dict):

@@ -33,19 +33,39 @@ void copy_strided(char* to, const Strides& to_strides, const char* from,
     copy_strided(to + i * a, to_strides, from + i * b, from_strides, shape, bytes, axis + 1);
 }
 
-// The dtype of its kind that a Scalar holds.
-DType widest(DType dtype) {
-  switch (info(dtype).kind) {
-    case 'b':
-      return DType::bool_;
-    case 'i':
-      return DType::int64;
-    case 'u':
-      return DType::uint64;
-    case 'f':
-      return DType::float64;
+// The bytes of one element as the widest number of its kind; `dtype` has a C++ type.
+Scalar widened(DType dtype, const unsigned char* bytes) {
+  auto as = [&]<class T>(T value) {
+    std::memcpy(&value, bytes, sizeof value);
+    return value;
+  };
+  switch (dtype) {
+    case DType::bool_:
+      return bytes[0] != 0;
+    case DType::int8:
+      return std::int64_t{as(std::int8_t{})};
+    case DType::int16:
+      return std::int64_t{as(std::int16_t{})};
+    case DType::int32:
+      return std::int64_t{as(std::int32_t{})};
+    case DType::int64:
+      return as(std::int64_t{});
+    case DType::uint8:
+      return std::uint64_t{as(std::uint8_t{})};
+    case DType::uint16:
+      return std::uint64_t{as(std::uint16_t{})};
+    case DType::uint32:
+      return std::uint64_t{as(std::uint32_t{})};
+    case DType::uint64:
+      return as(std::uint64_t{});
+    case DType::float32:
+      return double{as(float{})};
+    case DType::float64:
+      return as(double{});
+    case DType::complex64:
+      return std::complex<double>(as(std::complex<float>{}));
     default:
-      return DType::complex128;
+      return as(std::complex<double>{});
   }
 }
 
@@ -114,30 +134,17 @@ void to_host(const Array& array, void* host, const std::vector<std::int64_t>& by
   }
 }
 
+// Widened on the host: a cast on the device would be a kernel of its own, or make the kernel of the
+// reduction that gives the value another one.
 Scalar Array::item() const {
   if (size() != 1) throw ValueError("can only convert an array of size 1 to a Python scalar");
-  DType wide = widest(dtype());
-  Array one = dtype() == wide ? *this : astype(wide);
+  Array one = is_half(dtype()) ? astype(DType::float64) : *this;
   alignas(16) unsigned char bytes[16] = {};
   const View& v = view_of(one);
   std::uint64_t address = address_of(one);
-  driver::download(*driver::current_stream(v.storage->device()), bytes, address, itemsize(wide));
-  auto as = [&]<class T>(T value) {
-    std::memcpy(&value, bytes, sizeof value);
-    return value;
-  };
-  switch (info(wide).kind) {
-    case 'b':
-      return bytes[0] != 0;
-    case 'i':
-      return as(std::int64_t{});
-    case 'u':
-      return as(std::uint64_t{});
-    case 'f':
-      return as(double{});
-    default:
-      return as(std::complex<double>{});
-  }
+  driver::download(*driver::current_stream(v.storage->device()), bytes, address,
+                   itemsize(one.dtype()));
+  return widened(one.dtype(), bytes);
 }
 
 }  // namespace td

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <thread>
 
+#include "base/build_id.h"
+
 namespace td::base {
 
 namespace {
@@ -18,12 +20,7 @@ std::atomic<bool> loaded{false};
 
 std::string plugin_path() {
   if (const char* file = std::getenv("TREADLE_CC"); file && *file) return file;
-  Dl_info here{};
-  if (!dladdr(reinterpret_cast<void*>(&cc_plugin_symbol), &here) || !here.dli_fname)
-    return "libtreadle_cc.so";
-  std::string path = here.dli_fname;
-  std::size_t slash = path.rfind('/');
-  return (slash == std::string::npos ? "" : path.substr(0, slash + 1)) + "libtreadle_cc.so";
+  return library_folder() + "libtreadle_cc.so";
 }
 
 // The static objects of the compiler's libraries are made while the plug-in is opened, and exit()
@@ -88,8 +85,17 @@ void* cc_plugin_symbol(const char* name, std::string* why) {
 
 std::string cc_plugin_file() { return plugin_path(); }
 
+std::string library_folder() {
+  Dl_info here{};
+  if (!dladdr(reinterpret_cast<void*>(&cc_plugin_symbol), &here) || !here.dli_fname) return "";
+  std::string path = here.dli_fname;
+  std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
+}
+
 std::string cc_plugin_stamp() {
   std::string path = plugin_path();
+  if (std::string id = build_id(path); !id.empty()) return "build " + id;
   struct stat file{};
   if (stat(path.c_str(), &file) != 0) return path;
   return path + ':' + std::to_string(file.st_size) + ':' + std::to_string(file.st_mtim.tv_sec) +

@@ -14,10 +14,13 @@ void* cc_plugin_symbol(const char* name, std::string* why);
 // The file that cc_plugin_symbol opens; it need not exist. Opens nothing.
 std::string cc_plugin_file();
 
-// Names the plug-in's file as it lies on disk (path, size, time of change) without opening it; part
-// of the keys of what it makes, so that a rebuilt compiler never meets its predecessor's cache
-// entries.
+// Names the plug-in by its build ID, without loading it; part of the keys of what it makes, so that
+// a rebuilt compiler never meets its predecessor's cache entries, and so that copies of one build
+// share theirs. A file without a build ID is named by path, size and time of change.
 std::string cc_plugin_stamp();
+
+// The folder of the library that holds this code, with '/' at its end; "" when it is unknown.
+std::string library_folder();
 
 // True once the plug-in has been opened in this process.
 bool cc_plugin_loaded();

@@ -13,7 +13,7 @@ namespace {
 
 using CompileFunction = decltype(&td_cc_compile);
 
-std::string identity() { return file_identity(base::cc_plugin_file()); }
+std::string identity() { return base::cc_plugin_stamp(); }
 
 // Clang prints "const float *"; everybody else, and every message of ours, "const float*". What a
 // pointer to pointers takes is an array of addresses.

@@ -1,6 +1,6 @@
 // A request is answered, in this order, by a compilation of the same request that another thread
-// has under way, by the disk cache, and by the compiler. The key holds everything that the image
-// depends on.
+// has under way, by what was made with the package, by the disk cache, and by the compiler. The key
+// holds everything that the image depends on.
 #include "compile/compile.h"
 
 #include <sys/stat.h>
@@ -8,11 +8,14 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "base/bytes.h"
+#include "base/compile_counts.h"
 #include "base/disk_cache.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/ready_pack.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "compile/compilers.h"
@@ -27,14 +30,20 @@ const Compiler& compiler_for(ImageFormat format) {
   return format == ImageFormat::cubin ? kNvrtc : kClang;
 }
 
-// False when the result depends on something that cannot be hashed.
-bool make_key(const Source& source, const Target& target, const std::string& identity,
-              base::Hash128& key) {
+Image run_compiler(const Source& source, const Target& target) {
+  const Compiler& compiler = compiler_for(target.format);
+  base::log(base::LogLevel::info,
+            base::cat("compiling ", source.options.file_name, " with ", compiler.name));
+  base::compile_counts().sources.fetch_add(1, std::memory_order_relaxed);
+  Image image = compiler.compile(source, target);
+  if (!image.log.empty()) base::log(base::LogLevel::info, image.log);
+  return image;
+}
+
+// What an image depends on besides the compiler and the target. False when the result depends on
+// something that cannot be hashed.
+bool digest_of(const Source& source, base::Hash128& digest) {
   base::Hasher hasher;
-  hasher.add(std::string_view(base::kVersion)).add(static_cast<std::uint64_t>(base::kCacheFormat));
-  hasher.add(std::string_view(identity));
-  hasher.add(static_cast<std::uint64_t>(target.format));
-  hasher.add(static_cast<std::uint64_t>(target.compute_capability));
   hasher.add(std::string_view(source.text)).add(std::string_view(source.options.file_name));
   hasher.add(static_cast<std::uint64_t>(source.options.first_line));
   for (const auto* list : {&source.options.options, &source.options.name_expressions}) {
@@ -42,24 +51,57 @@ bool make_key(const Source& source, const Target& target, const std::string& ide
     for (const std::string& item : *list) hasher.add(std::string_view(item));
   }
   bool known = hash_includes(source, hasher);
-  key = hasher.finish();
+  digest = hasher.finish();
   return known;
 }
 
-Image through_disk_cache(const Source& source, const Target& target, const base::Hash128& key) {
+base::Hash128 key_of(const base::Hash128& digest, const Target& target,
+                     const std::string& identity) {
+  base::Hasher hasher;
+  hasher.add(std::string_view(base::kVersion)).add(static_cast<std::uint64_t>(base::kCacheFormat));
+  hasher.add(std::string_view(identity)).add(digest.high).add(digest.low);
+  hasher.add(static_cast<std::uint64_t>(target.format));
+  hasher.add(static_cast<std::uint64_t>(target.compute_capability));
+  return hasher.finish();
+}
+
+// Bitcode belongs to the plug-in of the same build. A cubin is the package's own: whichever NVRTC
+// is here, and if there is none, the one made with the package is meant.
+std::string ready_identity(const Target& target) {
+  return target.format == ImageFormat::cubin ? "ready" : compiler_for(target.format).identity();
+}
+
+// A cubin also runs on devices of the same major and a higher minor capability.
+std::optional<Image> find_ready(const base::Hash128& digest, Target target) {
+  const base::ReadyPack& pack = base::ReadyPack::image();
+  if (pack.size() == 0) return {};
+  const std::string identity = ready_identity(target);
+  const int oldest = target.format == ImageFormat::cubin ? target.compute_capability / 10 * 10
+                                                         : target.compute_capability;
+  for (; target.compute_capability >= oldest; --target.compute_capability) {
+    auto record = pack.load(key_of(digest, target, identity));
+    Image image;
+    if (!record || !decode_image(*record, image)) continue;
+    image.from_cache = true;
+    base::compile_counts().ready_sources.fetch_add(1, std::memory_order_relaxed);
+    return image;
+  }
+  return {};
+}
+
+Image through_caches(const Source& source, const Target& target, const base::Hash128& digest,
+                     const base::Hash128& key) {
+  if (auto image = find_ready(digest, target)) return *std::move(image);
   const base::DiskCache cache("image");
   if (auto record = cache.load(key)) {
     Image image;
     if (decode_image(*record, image)) {
       image.from_cache = true;
+      base::compile_counts().cached_sources.fetch_add(1, std::memory_order_relaxed);
       return image;
     }
   }
-  const Compiler& compiler = compiler_for(target.format);
-  base::log(base::LogLevel::info,
-            base::cat("compiling ", source.options.file_name, " with ", compiler.name));
-  Image image = compiler.compile(source, target);
-  if (!image.log.empty()) base::log(base::LogLevel::info, image.log);
+  Image image = run_compiler(source, target);
   cache.store(key, encode_image(image));
   return image;
 }
@@ -103,10 +145,24 @@ constexpr std::size_t kMessageLines = 24;
 
 Image compile(const Source& source, const Target& target) {
   static InFlight& in_flight = *new InFlight;
-  const Compiler& compiler = compiler_for(target.format);
-  base::Hash128 key;
-  if (!make_key(source, target, compiler.identity(), key)) return compiler.compile(source, target);
-  return in_flight.once(key, [&] { return through_disk_cache(source, target, key); });
+  base::Hash128 digest;
+  if (!digest_of(source, digest)) return run_compiler(source, target);
+  base::Hash128 key = key_of(digest, target, compiler_for(target.format).identity());
+  return in_flight.once(key, [&] { return through_caches(source, target, digest, key); });
+}
+
+Image make_ready(const Source& source, const Target& target, const base::ReadyPack& before,
+                 base::ReadyPackWriter& pack) {
+  base::Hash128 digest;
+  if (!digest_of(source, digest))
+    throw InternalError("a ready-made kernel includes files that cannot be known");
+  const base::Hash128 key = key_of(digest, target, ready_identity(target));
+  auto record = before.load(key);
+  Image image;
+  if (!record || !decode_image(*record, image)) image = run_compiler(source, target);
+  image.log.clear();  // warnings about functions that a kernel does not use
+  pack.add(key, encode_image(image));
+  return image;
 }
 
 CompilerInfo compiler_info(ImageFormat format) { return compiler_for(format).info(); }

@@ -12,6 +12,11 @@
 #include "treadle/error.h"
 #include "treadle/kernel.h"
 
+namespace td::base {
+class ReadyPack;
+class ReadyPackWriter;
+}  // namespace td::base
+
 namespace td::compile {
 
 struct Source {
@@ -37,6 +42,13 @@ struct Target {
 // Throws CompileError with the log; NotSupported when the compiler that the target needs is
 // missing, with the file that was looked for and the cure.
 Image compile(const Source& source, const Target& target);
+
+// For the build of the package: compiles, unless the pack `before` of an earlier build has the
+// image, and adds it to `pack` (base/ready_pack.h). Later `compile` finds it there, whatever
+// compiler the machine has: bitcode for the plug-in of this build, a cubin on every device of the
+// target's major capability from its minor one on. Throws as `compile`.
+Image make_ready(const Source& source, const Target& target, const base::ReadyPack& before,
+                 base::ReadyPackWriter& pack);
 
 // What the discovery ladder reports.
 struct CompilerInfo {

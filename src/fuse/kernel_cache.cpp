@@ -9,7 +9,6 @@
 #include <unordered_map>
 
 #include "base/text.h"
-#include "compile/compile.h"
 #include "treadle/sorting.h"
 
 namespace td::fuse {
@@ -40,6 +39,9 @@ constexpr int kMultiprocessorCount = 16, kMaxThreadsPerMultiprocessor = 39;  // 
 constexpr int kComputeCapabilityMajor = 75, kComputeCapabilityMinor = 76;
 
 std::atomic<int> launches{0};
+
+// Set while kernels are only listed.
+const KernelList* lister = nullptr;
 
 double real_value(const Scalar& value) {
   return std::visit(
@@ -147,6 +149,11 @@ const LoadedKernel& load_kernel(driver::DeviceState& device, const std::string& 
   compile::Target target{
       device.provider().image_format,
       10 * device.attribute(kComputeCapabilityMajor) + device.attribute(kComputeCapabilityMinor)};
+  if (lister) {
+    static const LoadedKernel& nothing = *new LoadedKernel{};
+    (*lister)(source, target, name);
+    return nothing;
+  }
   compile::Image image = compile::compile(source, target);
   auto loaded = std::make_unique<LoadedKernel>();
   loaded->module = std::make_shared<driver::LoadedModule>(device.shared_from_this(), image.bytes);
@@ -163,12 +170,15 @@ const LoadedKernel& load_kernel(driver::DeviceState& device, const std::string& 
 
 void launch(driver::DeviceState& device, CUstream stream, const LoadedKernel& kernel,
             std::int64_t blocks, Arguments& arguments, unsigned threads) {
+  if (lister) return;
   launches.fetch_add(1, std::memory_order_relaxed);
   auto grid = static_cast<unsigned>(std::clamp<std::int64_t>(blocks, 1, 0x3fffff));
   device.launches().note(kernel.name, "");
   TD_CALL(device, cuLaunchKernel, kernel.function, grid, 1, 1, threads, 1, 1, 0, stream,
           arguments.data(), nullptr);
 }
+
+void list_kernels(const KernelList* list) { lister = list; }
 
 int launch_count() { return launches.load(std::memory_order_relaxed); }
 

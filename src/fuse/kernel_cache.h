@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+#include "compile/compile.h"
 #include "driver/state.h"
 #include "treadle/array.h"
 
@@ -31,6 +33,13 @@ const LoadedKernel& kernel(driver::DeviceState& device, const std::string& key, 
   const LoadedKernel* found = find_kernel(device, key);
   return found ? *found : load_kernel(device, key, print(), name);
 }
+
+// For the build of the package: while `list` is set (null ends it), kernels are only listed. Each
+// that would be compiled is handed over with its name, and nothing is compiled or launched; what
+// arrays hold is then undefined. One thread only.
+using KernelList =
+    std::function<void(const compile::Source&, const compile::Target&, const char* name)>;
+void list_kernels(const KernelList* list);
 
 // Kernel arguments in the order of the parameters.
 class Arguments {

@@ -3,6 +3,7 @@
 #include <array>
 #include <functional>
 
+#include "base/compile_counts.h"
 #include "base/plugin.h"
 #include "base/version.h"
 #include "compile/compile.h"
@@ -112,6 +113,12 @@ std::vector<Rung> ladder(std::string_view kind) {
 }
 
 bool compiler_loaded() { return base::cc_plugin_loaded(); }
+
+CompileCounts compile_counts() {
+  const base::CompileCounts& now = base::compile_counts();
+  return {{now.sources, now.cached_sources, now.ready_sources},
+          {now.objects, now.cached_objects, now.ready_objects}};
+}
 
 void set_library_search_path(std::vector<std::string> folders) {
   driver::set_library_search_path(std::move(folders));

@@ -3,8 +3,10 @@
 #include <cpuid.h>
 
 #include "base/bytes.h"
+#include "base/compile_counts.h"
 #include "base/disk_cache.h"
 #include "base/plugin.h"
+#include "base/ready_pack.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "softdev/run/compile_guard.h"
@@ -168,14 +170,32 @@ bool read_reply(std::string_view bytes, LowerReply* reply) {
 
 namespace {
 
-base::Hash128 key_of(const LowerRequest& request, int optimize) {
+// What objects of the package are made for: every x86-64 processor with AVX2 and FMA, by LLVM's and
+// the psABI's name. A kernel that runs a lot gets code for this very processor in the background
+// (run/special.h), which makes a second, wider level not worth its room.
+constexpr const char* kReadyProcessor = "x86-64-v3";
+
+// `processor`: what the code is made for. `image`: hash of the bitcode.
+base::Hash128 key_of(const LowerRequest& request, const base::Hash128& image,
+                     std::string_view processor, int optimize) {
   base::Hasher hasher;
-  hasher.add(request.bitcode).add(processor_key());
+  hasher.add(image.high).add(image.low).add(processor);
   hasher.add(static_cast<std::uint64_t>(optimize)).add(request.kernel);
   for (std::uint32_t size : request.block) hasher.add(static_cast<std::uint64_t>(size));
   hasher.add(static_cast<std::uint64_t>(request.width)).add(base::kVersion);
   hasher.add(static_cast<std::uint64_t>(base::kCacheFormat)).add(base::cc_plugin_stamp());
   return hasher.finish();
+}
+
+base::Hash128 hash_of(std::string_view image) { return base::Hasher().add(image).finish(); }
+
+bool find_ready(const LowerRequest& request, const base::Hash128& image, LowerReply* reply) {
+  const base::ReadyPack& pack = base::ReadyPack::object();
+  if (pack.size() == 0 || !__builtin_cpu_supports("x86-64-v3")) return false;
+  auto stored = pack.load(key_of(request, image, kReadyProcessor, 2));
+  if (!stored || !read_reply(*stored, reply)) return false;
+  base::compile_counts().ready_objects.fetch_add(1, std::memory_order_relaxed);
+  return true;
 }
 
 // False when the compiler has crashed, and has crashed again when it was told to be careful.
@@ -203,15 +223,8 @@ bool lower_safely(LowerFunction lower, const LowerRequest& request, LowerReply* 
   return false;
 }
 
-}  // namespace
-
-CUresult lower_image(const LowerRequest& request, LowerReply* reply, std::string* log) {
-  static const base::DiskCache& cache = *new base::DiskCache("object");
-  // The best that there is.
-  for (int optimize = 2; optimize >= request.optimize; optimize -= 2)
-    if (auto stored = cache.load(key_of(request, optimize)); stored && read_reply(*stored, reply))
-      return CUDA_SUCCESS;
-
+// Without any cache.
+CUresult run_compiler(const LowerRequest& request, LowerReply* reply, std::string* log) {
   std::string why;
   auto lower = reinterpret_cast<LowerFunction>(base::cc_plugin_symbol("td_cc_lower", &why));
   if (!lower) {
@@ -219,6 +232,7 @@ CUresult lower_image(const LowerRequest& request, LowerReply* reply, std::string
                      "; build Treadle with LLVM 19, or set TREADLE_CC to its libtreadle_cc.so");
     return CUDA_ERROR_FILE_NOT_FOUND;
   }
+  base::compile_counts().objects.fetch_add(1, std::memory_order_relaxed);
   if (!lower_safely(lower, request, reply)) {
     *log =
         "the compiler crashed on this kernel, also with its simplest code generator; a smaller "
@@ -229,9 +243,40 @@ CUresult lower_image(const LowerRequest& request, LowerReply* reply, std::string
     *log = reply->error;
     return CUDA_ERROR_NOT_SUPPORTED;
   }
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUresult lower_image(const LowerRequest& request, LowerReply* reply, std::string* log) {
+  const base::Hash128 image = hash_of(request.bitcode);
+  if (find_ready(request, image, reply)) return CUDA_SUCCESS;
+  static const base::DiskCache& cache = *new base::DiskCache("object");
+  static const std::string& processor = *new std::string(processor_key());
+  // The best that there is.
+  for (int optimize = 2; optimize >= request.optimize; optimize -= 2)
+    if (auto stored = cache.load(key_of(request, image, processor, optimize));
+        stored && read_reply(*stored, reply)) {
+      base::compile_counts().cached_objects.fetch_add(1, std::memory_order_relaxed);
+      return CUDA_SUCCESS;
+    }
+  if (CUresult result = run_compiler(request, reply, log); result != CUDA_SUCCESS) return result;
   bool quick = false;
   for (const LoweredKernel& kernel : reply->kernels) quick |= kernel.quick_size != 0;
-  cache.store(key_of(request, quick ? 0 : 2), write_reply(*reply));
+  cache.store(key_of(request, image, processor, quick ? 0 : 2), write_reply(*reply));
+  return CUDA_SUCCESS;
+}
+
+CUresult make_ready_object(LowerRequest request, std::string* log, const base::ReadyPack& before,
+                           base::ReadyPackWriter& pack) {
+  request.optimize = 2;
+  request.cpu = kReadyProcessor;
+  const base::Hash128 key = key_of(request, hash_of(request.bitcode), kReadyProcessor, 2);
+  LowerReply reply;
+  auto stored = before.load(key);
+  if (!stored || !read_reply(*stored, &reply))
+    if (CUresult result = run_compiler(request, &reply, log); result != CUDA_SUCCESS) return result;
+  pack.add(key, write_reply(reply));
   return CUDA_SUCCESS;
 }
 
