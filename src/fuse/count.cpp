@@ -63,12 +63,12 @@ struct Counting {
 
   std::string key() const { return cat(weighted, ' ', most); }
 
-  // The call that counts `bin`, an expression of i, inside of a kernel.
-  std::string call(const std::string& bin) const {
+  // The call that counts `bin`, an expression of a value `v` of x, inside of a kernel.
+  std::string call(const std::string& type, const std::string& bin) const {
     std::string out = weighted ? "double" : "unsigned long long";
-    std::string functors = ", [=](long long i) { return " + bin +
-                           "; }, [=](long long i) { return " + (weighted ? "weights[i]" : "0") +
-                           "; });\n";
+    std::string functors = ", [=](long long i) { return x[i]; }, [=](" + type + " v) { return " +
+                           bin + "; }, [=](long long i) { return " +
+                           (weighted ? "weights[i]" : "0") + "; });\n";
     if (most == 0) return "  td_count_global<" + out + ">(n, chunk, out" + functors;
     return "  td_count_shared<" + std::string(weighted ? "double" : "unsigned") + ", " +
            std::to_string(most) + ", TD_COPIES(" + std::to_string(copies) + ")>(n, chunk, " +
@@ -138,7 +138,7 @@ void launch_bincount(const View& x, const View& weights, const View& out, std::i
         return headers_for(false) +
                "extern \"C\" __global__ void __launch_bounds__(256) td_bincount(const " +
                std::string(cuda_name(x.dtype)) + "* __restrict__ x" + counting.parameters() +
-               counting.call("(long long)x[i]") + "}\n";
+               counting.call(std::string(cuda_name(x.dtype)), "(long long)v") + "}\n";
       },
       "td_bincount");
   Arguments arguments;
@@ -154,10 +154,11 @@ void launch_histogram(const View& x, const View& edges, const View& weights, con
   uniform = uniform && bins < std::int64_t{1} << 30;
   auto print = [&] {
     std::string c(cuda_name(compare)), e(cuda_name(edges.dtype)),
-        value = "td_cast<" + c + ">(x[i])";
+        value = "td_cast<" + c + ">(v)";
     bool half = false;
     for (DType d : {x.dtype, edges.dtype, compare}) half = half || is_half(d);
-    std::string bin = uniform ? "td_even_bin<" + c + ">(even, edges, " + value + ")"
+    std::string bin = uniform ? cat("td_even_bin<", counting.most > 0 ? "true, " : "false, ", c,
+                                    ">(even, edges, ", value, ")")
                               : "td_search_bin<" + c + ">(edges, bins, " + value + ")";
     return headers_for(half) +
            "extern \"C\" __global__ void __launch_bounds__(256) td_histogram(const " +
@@ -165,7 +166,7 @@ void launch_histogram(const View& x, const View& edges, const View& weights, con
            "* __restrict__ edges" + counting.parameters() +
            (uniform ? "  const auto even = td_make_even_bins<" + c + ">(edges, (int)bins);\n"
                     : "") +
-           counting.call(bin) + "}\n";
+           counting.call(std::string(cuda_name(x.dtype)), bin) + "}\n";
   };
   const LoadedKernel& loaded = kernel(device,
                                       cat("histogram ", uniform, ' ', static_cast<int>(x.dtype),

@@ -86,10 +86,19 @@ int per_block(Draw draw, DType dtype) {
   return draw == Draw::wide_integers || dtype == DType::float64 ? 2 : 4;
 }
 
+constexpr int kRounds = 10;  // of Philox: see philox.cuh
+
+// The parameters of the rounds' keys, each behind `before`.
+std::string round_keys(const char* before) {
+  std::string text;
+  for (int round = 0; round < kRounds; ++round) text += cat(before, "key", round);
+  return text;
+}
+
 std::string random_text(Draw draw, DType dtype) {
   std::string type(fuse::cuda_name(dtype));
   int count = per_block(draw, dtype);
-  std::string body = "    const td_words r = td_philox(block, 0, seed);\n";
+  std::string body = "    const td_words r = td_philox(block, 0, keys);\n";
   auto each = [&](const std::string& function, const std::string& more) {
     for (int k = 0; k < count; ++k)
       body += cat("    v[", k, "] = ", function, "(",
@@ -119,7 +128,9 @@ std::string random_text(Draw draw, DType dtype) {
   return headers_for(dtype, true) + fuse::kText_fill +
          "extern \"C\" __global__ void __launch_bounds__(256) td_random(" + type +
          "* out, long long size, unsigned long long seed, unsigned long long offset, unsigned long "
-         "long low, unsigned long long range, unsigned uneven) {\n  td_fill_random<" +
+         "long low, unsigned long long range, unsigned uneven" +
+         round_keys(", unsigned long long ") + ") {\n  const td_keys keys{{" + round_keys(", ") .substr(2) +
+         "}};\n  td_fill_random<" +
          type + ", " + std::to_string(count) +
          ">(out, size, offset, [=](unsigned long long block, " + type + "* v) {\n" + body +
          "  });\n}\n";
@@ -145,6 +156,12 @@ std::uint64_t draw_into(const Array& out, Draw draw, std::uint64_t seed, std::ui
   arguments.add(range);
   bool divides = draw == Draw::integers;
   arguments.add(static_cast<std::uint32_t>(divides ? (std::uint64_t{1} << 32) % range : 0));
+  auto low_key = static_cast<std::uint32_t>(seed), high_key = static_cast<std::uint32_t>(seed >> 32);
+  for (int round = 0; round < kRounds; ++round) {
+    arguments.add(low_key | std::uint64_t{high_key} << 32);
+    low_key += 0x9E3779B9u;
+    high_key += 0xBB67AE85u;
+  }
   fuse::launch(target.device, target.stream, loaded, blocks_for(target.device, blocks), arguments);
   return static_cast<std::uint64_t>(blocks);
 }

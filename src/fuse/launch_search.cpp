@@ -17,13 +17,16 @@ using base::tuple_text;
 
 constexpr const char* kGlobal = "extern \"C\" __global__ void __launch_bounds__(256) ";
 
-std::string search_text(DType dtype) {
+constexpr std::int64_t kFewBytes = 16 << 10;  // of sorted keys that a block keeps
+
+std::string search_text(DType dtype, std::int64_t few) {
   bool half = is_half(dtype), complex = info(dtype).kind == 'c';
+  std::string function = few ? cat("td_search_few<T, ", few, ">") : "td_search<T>";
   return fuse::device_headers(half, complex, false, false) + fuse::kText_sort + fuse::kText_search +
          "typedef " + std::string(fuse::cuda_name(dtype)) + " T;\n" + kGlobal +
          "td_searchsorted(const T* sorted, const long long* sorter, const T* values, long long* "
-         "out, long long length, long long count, int right) { td_search<T>(sorted, sorter, "
-         "values, out, length, count, right); }\n";
+         "out, long long length, long long count, int right) { " +
+         function + "(sorted, sorter, values, out, length, count, right); }\n";
 }
 
 // Elements are moved as plain words of their size.
@@ -77,10 +80,15 @@ Array searchsorted(const Array& sorted, const Array& values, bool right, const A
   arguments.add(out.size());
   arguments.add(std::int32_t{right});
   DType dtype = sorted.dtype();
+  // A device that holds few threads has caches of its own for each.
+  std::int64_t few = kFewBytes / std::max<std::int64_t>(4, static_cast<std::int64_t>(itemsize(dtype)));
+  if (haystack.size() > few || out.size() < 64 * few || fuse::holds_few_threads(device)) few = 0;
   const auto& loaded = fuse::kernel(
-      device, cat("searchsorted ", static_cast<int>(dtype)), [&] { return search_text(dtype); },
-      "td_searchsorted");
-  fuse::launch(device, stream, loaded, blocks_for(device, out.size()), arguments);
+      device, cat("searchsorted ", static_cast<int>(dtype), few ? " few" : ""),
+      [&] { return search_text(dtype, few); }, "td_searchsorted");
+  std::int64_t blocks = blocks_for(device, out.size());
+  if (few) blocks = std::min(blocks, fuse::resident_blocks(device));
+  fuse::launch(device, stream, loaded, blocks, arguments);
   return out;
 }
 

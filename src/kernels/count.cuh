@@ -44,28 +44,36 @@ TD_FN void td_count_sum(double* out, double part) {
 }
 
 // Counts elements [first, end), `several` of a thread together: their loads come before their
-// counts.
-template <int several, class Counter, class Bin, class Weight>
-TD_FN void td_count_run(long long first, long long end, Counter* counters, Bin bin, Weight weight) {
-  for (long long from = first + threadIdx.x; from < end; from += 256 * several) {
-    long long bins[several];
+// bins, and those before their counts.
+template <int several, class Counter, class Load, class Bin, class Weight>
+TD_FN void td_count_run(long long first, long long end, Counter* counters, Load load, Bin bin,
+                        Weight weight) {
+  long long from = first + threadIdx.x;
+  for (; from + 256 * (several - 1) < end; from += 256 * several) {
+    decltype(load(first)) values[several];
     decltype(weight(first)) weights[several];
 #pragma unroll
     for (int u = 0; u < several; ++u) {
-      const long long i = from + u * 256;
-      bins[u] = i < end ? bin(i) : -1;
-      weights[u] = i < end ? weight(i) : 0;
+      values[u] = load(from + u * 256);
+      weights[u] = weight(from + u * 256);
     }
 #pragma unroll
-    for (int u = 0; u < several; ++u)
-      if (bins[u] >= 0) td_count_one(counters + bins[u], weights[u]);
+    for (int u = 0; u < several; ++u) {
+      const auto k = bin(values[u]);
+      if (k >= 0) td_count_one(counters + k, weights[u]);
+    }
   }
+  if constexpr (several > 1)
+    for (; from < end; from += 256) {
+      const auto k = bin(load(from));
+      if (k >= 0) td_count_one(counters + k, weight(from));
+    }
 }
 
 // Few bins: each block counts in shared memory, in several copies so that the warps do not wait for
 // one another where many elements fall into one bin.
-template <class Counter, int most, int copies, class Out, class Bin, class Weight>
-TD_FN void td_count_shared(long long n, long long chunk, int bins, Out* out, Bin bin,
+template <class Counter, int most, int copies, class Out, class Load, class Bin, class Weight>
+TD_FN void td_count_shared(long long n, long long chunk, int bins, Out* out, Load load, Bin bin,
                            Weight weight) {
   __shared__ Counter counters[most * copies];
   for (int k = threadIdx.x; k < bins * copies; k += 256) counters[k] = 0;
@@ -73,7 +81,7 @@ TD_FN void td_count_shared(long long n, long long chunk, int bins, Out* out, Bin
   Counter* own = counters + (copies > 1 ? (threadIdx.x >> 5) % copies * bins : 0);
   const long long first = (long long)blockIdx.x * chunk;
   const long long end = first + chunk < n ? first + chunk : n;
-  td_count_run<TD_WIDTH(8)>(first, end, own, bin, weight);
+  td_count_run<TD_WIDTH(8)>(first, end, own, load, bin, weight);
   __syncthreads();
   for (int k = threadIdx.x; k < bins; k += 256) {
     Counter sum = 0;
@@ -82,11 +90,12 @@ TD_FN void td_count_shared(long long n, long long chunk, int bins, Out* out, Bin
   }
 }
 
-template <class Out, class Bin, class Weight>
-TD_FN void td_count_global(long long n, long long chunk, Out* out, Bin bin, Weight weight) {
+template <class Out, class Load, class Bin, class Weight>
+TD_FN void td_count_global(long long n, long long chunk, Out* out, Load load, Bin bin,
+                           Weight weight) {
   const long long first = (long long)blockIdx.x * chunk;
   const long long end = first + chunk < n ? first + chunk : n;
-  td_count_run<TD_WIDTH(4)>(first, end, out, bin, weight);
+  td_count_run<TD_WIDTH(4)>(first, end, out, load, bin, weight);
 }
 
 template <bool wide>
@@ -128,14 +137,32 @@ TD_FN td_even_bins<C> td_make_even_bins(const E* edges, int bins) {
   b.bins = bins;
   return b;
 }
-template <class C, class E>
-TD_FN long long td_even_bin(const td_even_bins<C>& b, const E* edges, C x) {
+// The whole number next to x, of at most 2^21 bins in float; half of a GPU's conversions are slow.
+TD_FN int td_nearest(float x, float& whole) {
+  const float shifted = x + 12582912.0f;
+  whole = shifted - 12582912.0f;
+  return __float_as_int(shifted) - 0x4b400000;
+}
+TD_FN int td_nearest(double x, double& whole) {
+  const double shifted = x + 6755399441055744.0;
+  whole = shifted - 6755399441055744.0;
+  return __double2loint(shifted);
+}
+template <bool few, class C, class E>
+TD_FN int td_even_bin(const td_even_bins<C>& b, const E* edges, C x) {
   if (!(x >= b.first && x <= b.last)) return -1;
   typedef typename td_even_bins<C>::Real Real;
   const Real place = (td_cast<Real>(x) - b.low) * b.scale;
-  int k = (int)place;
+  Real whole;
+  int k;
+  if constexpr (few) {
+    k = td_nearest(place - Real(0.5), whole);
+  } else {
+    k = (int)place;
+    whole = (Real)k;
+  }
+  const Real rest = place - whole;
   k = k < 0 ? 0 : k >= b.bins ? b.bins - 1 : k;
-  const Real rest = place - (Real)k;
   if (!(rest > b.unsure && rest < 1 - b.unsure)) {
     while (k > 0 && x < td_cast<C>(edges[k])) --k;
     while (k < b.bins - 1 && x >= td_cast<C>(edges[k + 1])) ++k;

@@ -51,22 +51,30 @@ TD_FN void td_fill_random(T* out, long long size, unsigned long long offset, Dra
     for (int k = 0; k < N; ++k) out[i * N + k] = v[k];
   }
 #else
-  const int lane = threadIdx.x % 32, odd = lane % 2;
+  if constexpr (N == V) {
 #pragma unroll 4
-  for (long long i = own; i - lane < whole; i += step) {  // warps run whole
-    td_vec<T, V> v[N / V];
-    draw(offset + i, v[0].at);
-    if constexpr (N / V == 2) {
-      // Two neighbours fill one sector of memory with each store.
-      td_vec<T, V> got;
+    for (long long i = own; i < whole; i += step) {
+      td_vec<T, N> v;
+      draw(offset + i, v.at);
+      td_store(out + i * N, v);
+    }
+  } else {
+    // Two neighbours fill one sector of memory with each store. Warps run whole.
+    const int lane = threadIdx.x % 32, odd = lane % 2;
+#pragma unroll 2
+    for (long long i = own; i - lane < whole; i += step) {
+      T v[N];
+      draw(offset + i, v);
+      td_vec<T, V> first, second;
 #pragma unroll
-      for (int k = 0; k < V; ++k)
-        got.at[k] = __shfl_xor_sync(~0u, odd ? v[0].at[k] : v[1].at[k], 1);
+      for (int k = 0; k < V; ++k) {
+        const T got = __shfl_xor_sync(~0u, odd ? v[k] : v[V + k], 1);
+        first.at[k] = odd ? got : v[k];
+        second.at[k] = odd ? v[V + k] : got;
+      }
       T* p = out + (i - odd) * N + odd * V;
-      if (i - odd < whole) td_store(p, odd ? got : v[0]);
-      if (i - odd + 1 < whole) td_store(p + N, odd ? v[1] : got);
-    } else {
-      if (i < whole) td_store(out + i * N, v[0]);
+      if (i - odd < whole) td_store(p, first);
+      if (i - odd + 1 < whole) td_store(p + N, second);
     }
   }
 #endif
