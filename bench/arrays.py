@@ -41,6 +41,21 @@ def reductions(xp, square, tall):
     return calls
 
 
+def normalised(xp, rows):
+    """Softmax and layer normalisation of rows, written out."""
+    wide = {"dim": 1, "keepdim": True} if xp.__name__ == "torch" else {"axis": 1, "keepdims": True}
+    largest = xp.amax
+
+    def softmax():
+        e = xp.exp(rows - largest(rows, **wide))
+        return e / e.sum(**wide)
+
+    return {
+        "softmax, rows of 1024": softmax,
+        "layer norm, rows of 1024": lambda: (rows - rows.mean(**wide)) / rows.std(**wide),
+    }
+
+
 def turned(xp, square, cube, pixels):
     """Copies in C order of arrays whose axes were permuted."""
 
@@ -79,6 +94,7 @@ def calls(xp, arrays):
     return {
         **elementwise(xp, a, b, c),
         **reductions(xp, square, tall),
+        **normalised(xp, a.reshape(-1, 1024)),
         **turned(xp, square, cube, pixels),
         **random(xp, len(a)),
     }
@@ -105,6 +121,8 @@ def facts(n):
         result = n // 16 * (8 if name == "argmax" else 4)
         rows[f"{name}, axis 1 of rows of 16"] = (4 * n + result, COPY)
         rows[f"{name}, F order, axis 0"] = (4 * n + result, COPY)
+    for name in ("softmax, rows of 1024", "layer norm, rows of 1024"):
+        rows[name] = (8 * n, ("copy", 0.9))
     for name in ("transposed copy", "axes 021", "axes 102", "axes 120", "axes 201", "axes 210"):
         rows[name] = (8 * n, ("ms", 0.60))
     for name in ("pixels of 4 to planes", "planes to pixels of 4"):

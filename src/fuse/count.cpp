@@ -153,8 +153,7 @@ void launch_histogram(const View& x, const View& edges, const View& weights, con
   DType compare = array::promote(x.dtype, edges.dtype);
   uniform = uniform && bins < std::int64_t{1} << 30;
   auto print = [&] {
-    std::string c(cuda_name(compare)), e(cuda_name(edges.dtype)),
-        value = "td_cast<" + c + ">(v)";
+    std::string c(cuda_name(compare)), e(cuda_name(edges.dtype)), value = "td_cast<" + c + ">(v)";
     bool half = false;
     for (DType d : {x.dtype, edges.dtype, compare}) half = half || is_half(d);
     std::string bin = uniform ? cat("td_even_bin<", counting.most > 0 ? "true, " : "false, ", c,

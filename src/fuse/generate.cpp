@@ -129,11 +129,10 @@ std::string random_text(Draw draw, DType dtype) {
          "extern \"C\" __global__ void __launch_bounds__(256) td_random(" + type +
          "* out, long long size, unsigned long long seed, unsigned long long offset, unsigned long "
          "long low, unsigned long long range, unsigned uneven" +
-         round_keys(", unsigned long long ") + ") {\n  const td_keys keys{{" + round_keys(", ") .substr(2) +
-         "}};\n  td_fill_random<" +
-         type + ", " + std::to_string(count) +
-         ">(out, size, offset, [=](unsigned long long block, " + type + "* v) {\n" + body +
-         "  });\n}\n";
+         round_keys(", unsigned long long ") + ") {\n  const td_keys keys{{" +
+         round_keys(", ").substr(2) + "}};\n  td_fill_random<" + type + ", " +
+         std::to_string(count) + ">(out, size, offset, [=](unsigned long long block, " + type +
+         "* v) {\n" + body + "  });\n}\n";
 }
 
 // Fills `out`; returns how many blocks of the generator were used.
@@ -156,7 +155,8 @@ std::uint64_t draw_into(const Array& out, Draw draw, std::uint64_t seed, std::ui
   arguments.add(range);
   bool divides = draw == Draw::integers;
   arguments.add(static_cast<std::uint32_t>(divides ? (std::uint64_t{1} << 32) % range : 0));
-  auto low_key = static_cast<std::uint32_t>(seed), high_key = static_cast<std::uint32_t>(seed >> 32);
+  auto low_key = static_cast<std::uint32_t>(seed),
+       high_key = static_cast<std::uint32_t>(seed >> 32);
   for (int round = 0; round < kRounds; ++round) {
     arguments.add(low_key | std::uint64_t{high_key} << 32);
     low_key += 0x9E3779B9u;

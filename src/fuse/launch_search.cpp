@@ -81,7 +81,8 @@ Array searchsorted(const Array& sorted, const Array& values, bool right, const A
   arguments.add(std::int32_t{right});
   DType dtype = sorted.dtype();
   // A device that holds few threads has caches of its own for each.
-  std::int64_t few = kFewBytes / std::max<std::int64_t>(4, static_cast<std::int64_t>(itemsize(dtype)));
+  std::int64_t few =
+      kFewBytes / std::max<std::int64_t>(4, static_cast<std::int64_t>(itemsize(dtype)));
   if (haystack.size() > few || out.size() < 64 * few || fuse::holds_few_threads(device)) few = 0;
   const auto& loaded = fuse::kernel(
       device, cat("searchsorted ", static_cast<int>(dtype), few ? " few" : ""),

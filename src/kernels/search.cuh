@@ -13,8 +13,7 @@ TD_FN void td_search_keys(const Key* key, long long length, int right, At at, lo
   for (long long rest = length; rest > 0;) {
     const long long half = (rest + 1) / 2;
 #pragma unroll
-    for (int u = 0; u < several; ++u)
-      place[u] += in_front(u, place[u] + half - 1) ? half : 0;
+    for (int u = 0; u < several; ++u) place[u] += in_front(u, place[u] + half - 1) ? half : 0;
     rest -= half;
   }
 }

@@ -94,3 +94,53 @@ def test_work_in_front_and_behind():
     np.testing.assert_allclose(
         (rows * d[0]).sum(axis=0).get(), ((x - x.mean(1, keepdims=True)) * x[0]).sum(0)
     )
+
+
+# Rows that lanes hold in registers: whole and partial groups of lanes, odd lengths, a whole block.
+@pytest.mark.parametrize(
+    "shape", [(40, 1024), (33, 1000), (300, 16), (300, 7), (9, 513), (3, 5000)], ids=str
+)
+def test_normalised_rows(shape):
+    h = np.random.default_rng(5).standard_normal(shape) + 3
+    x = td.asarray(h)
+    e = td.exp(x - x.max(axis=1, keepdims=True))
+    want = np.exp(h - h.max(axis=1, keepdims=True))
+    want /= want.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(td.asnumpy(e / e.sum(axis=1, keepdims=True)), want, rtol=1e-12)
+    got = (x - x.mean(axis=1, keepdims=True)) / x.std(axis=1, keepdims=True)
+    want = (h - h.mean(axis=1, keepdims=True)) / h.std(axis=1, keepdims=True)
+    np.testing.assert_allclose(td.asnumpy(got), want, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(40, 1000), (500, 16), (700, 3), (3, 5000)], ids=str)
+@pytest.mark.parametrize("letter", "fF")
+def test_variance(shape, letter):
+    h = host(shape, letter) + np.random.default_rng(6).random(shape).astype("f")
+    for axis in (0, 1, None):
+        got = td.asnumpy(td.var(td.asarray(h), axis=axis))
+        np.testing.assert_allclose(
+            got, np.var(h.astype("F" if letter == "F" else "d"), axis=axis), rtol=1e-5
+        )
+
+
+@pytest.mark.parametrize("axis", [0, 1, None])
+def test_variance_cancels_nothing(axis):
+    assert np.all(td.asnumpy(td.full((50, 1000), 0.1).var(axis=axis)) == 0)
+    h = np.random.default_rng(7).standard_normal((60, 800)) + 1e9
+    np.testing.assert_allclose(
+        td.asnumpy(td.asarray(h).var(axis=axis)), h.var(axis=axis), rtol=1e-7
+    )
+
+
+@pytest.mark.parametrize("letter", "fb?")
+@pytest.mark.parametrize("axes", [(1, 0), (2, 0, 1), (2, 1, 0)], ids=str)
+def test_places_count_in_c_order(axes, letter):
+    h = host(
+        (7, 90, 40)[-len(axes) :], letter
+    )  # few different values: the first of many equal ones
+    if letter == "f":
+        h[tuple(n // 2 for n in h.shape)] = np.nan
+    for expected, x in ((h, td.asarray(h)), (h[::-1], td.asarray(h)[::-1])):
+        for name in ("argmax", "argmin"):
+            got = getattr(x.transpose(axes), name)()
+            assert int(got) == getattr(expected.transpose(axes), name)()

@@ -340,3 +340,12 @@ def test_rows_in_a_warp(letter):
             x[3, ::3], x[3, 1::3], x[4, 5] = 0.0, -0.0, np.nan
             x[5, :4] = [np.inf, -np.inf, np.nan, -np.inf]
         check(x)
+
+
+@pytest.mark.parametrize("letter", "fqD")
+@pytest.mark.parametrize("n", [1, 1000])
+def test_many_searches_among_few(letter, n, way):
+    """Enough needles that a block of a device with many threads keeps the sorted keys."""
+    a, v = np.sort(values(letter, n)), values(letter, 300_000)
+    for side in ("left", "right"):
+        same_bits(td.searchsorted(td.asarray(a), td.asarray(v), side), np.searchsorted(a, v, side))
