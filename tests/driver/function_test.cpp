@@ -106,6 +106,7 @@ TEST_F(Function, ActiveBlocks) {
   EXPECT_EQ(active("nothing", 32, 40000), 5);
   EXPECT_EQ(active("shared", 32, 0), 13);
   EXPECT_EQ(active("bounded", 128, 0), 16);
+  EXPECT_EQ(active("bounded", 256, 0), 8) << "launch bounds are not asked";
   int blocks = -1;
   EXPECT_EQ(api().cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, get("nothing"), 512,
                                                                        0, 0),
@@ -138,6 +139,18 @@ TEST_F(Function, PotentialBlockSize) {
   ASSERT_EQ(api().cuOccupancyMaxPotentialBlockSize(&grid, &block, get("nothing"), shared, 0, 0), 0);
   EXPECT_EQ(block, 1024);
   EXPECT_EQ(grid, 2 * processors);
+}
+
+TEST_F(Function, PotentialBlockSizeLeavesTheCarveOutAside) {
+  if (device()->attribute(cuda::COMPUTE_CAPABILITY_MAJOR) != 9) GTEST_SKIP() << "not a Hopper";
+  CUfunction function = function_of(kSource, "carved");
+  ASSERT_EQ(api().cuFuncSetAttribute(function, cuda::FUNC_PREFERRED_SHARED_MEMORY_CARVEOUT, 5), 0);
+  int blocks = 0, grid = 0, block = 0;
+  ASSERT_EQ(api().cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 1024, 30000), 0);
+  EXPECT_EQ(blocks, 1) << "5 percent, raised to what one block needs";
+  ASSERT_EQ(api().cuOccupancyMaxPotentialBlockSize(&grid, &block, function, nullptr, 30000, 0), 0);
+  EXPECT_EQ(block, 1024);
+  EXPECT_EQ(grid, 2 * device()->attribute(cuda::MULTIPROCESSOR_COUNT));
 }
 
 TEST_F(Function, AvailableSharedMemory) {

@@ -28,9 +28,12 @@ CUresult best_block(const CUfunc_st& function, CUoccupancyB2DSize shared_of, std
     auto* from = static_cast<Context*>(given);
     return from->shared_of ? from->shared_of(threads) : from->shared;
   };
-  td::BestBlock best = td::best_block(
-      modelled_multiprocessor(), needs_of(function), static_cast<int>(worker_count()),
-      limit > 0 ? limit : static_cast<int>(kMaxThreads), ask, &context);
+  // The driver leaves the preferred share of shared memory aside here (measured on an H200).
+  td::KernelNeeds needs = needs_of(function);
+  needs.carve_out = -1;
+  td::BestBlock best =
+      td::best_block(modelled_multiprocessor(), needs, static_cast<int>(worker_count()),
+                     limit > 0 ? limit : static_cast<int>(kMaxThreads), ask, &context);
   if (best.threads == 0) return CUDA_ERROR_INVALID_VALUE;
   *block_size = best.threads;
   *min_grid = best.min_grid;

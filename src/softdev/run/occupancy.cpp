@@ -26,9 +26,12 @@ KernelNeeds needs_of(const CUfunc_st& function) {
 std::uint32_t blocks_per_multiprocessor(const CUfunc_st& function, std::uint32_t block_threads,
                                         std::size_t dynamic_shared) {
   if (block_threads == 0 || block_threads > kMaxThreads) return 0;
-  return static_cast<std::uint32_t>(occupancy(modelled_multiprocessor(), needs_of(function),
-                                              static_cast<int>(block_threads), dynamic_shared)
-                                        .blocks);
+  // The driver's answer knows nothing of launch bounds (measured on an H200).
+  KernelNeeds needs = needs_of(function);
+  needs.max_threads = static_cast<int>(kMaxThreads);
+  return static_cast<std::uint32_t>(
+      occupancy(modelled_multiprocessor(), needs, static_cast<int>(block_threads), dynamic_shared)
+          .blocks);
 }
 
 std::size_t shared_for_blocks(const CUfunc_st& function, std::uint32_t block_threads,
