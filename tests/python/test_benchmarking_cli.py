@@ -12,9 +12,12 @@ from treadle.benchmarking.kernel_arguments import arithmetic, generate
 QUICK = ["--seconds", "0.05", "--cache", "hot", "--target", "50"]
 
 AXPY = r"""
+#ifndef MORE
+#define MORE 1
+#endif
 extern "C" __global__ void axpy(float s, const float* x, float* y, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) y[i] = s * x[i];
+  if (i < n) y[i] = s * x[i] + MORE;
 }"""
 
 
@@ -55,7 +58,15 @@ def test_a_kernel_file_gets_generated_arguments(tmp_path):
             "--arg",
             "float32[1<<12]",
         ),
-        *("--arg", "out:float32[1<<12]=0", "--arg", "int32=4096", "--block", "128"),
+        *(
+            "--arg",
+            "out:float32[1<<12]=0",
+            "--arg",
+            "int32=4096",
+            "--block",
+            "128",
+            "--option=-DMORE=0",
+        ),
     ]
     status, (found,) = record(tmp_path, *command, "--reference", f"{tmp_path / 'ref.py'}:axpy")
     assert status in (cli.DONE, cli.UNDECIDED) and found["name"] == "axpy<<<32, 128>>>"

@@ -44,6 +44,13 @@ def parser():
         help="blocks (default: a thread for each element of the largest array)",
     )
     p.add_argument("--block", default="256", metavar="X[,Y[,Z]]", help="threads of a block")
+    p.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="FLAG",
+        help="of the compiler: --option=-DN=3",
+    )
     p.add_argument("--shared", type=int, default=0, metavar="BYTES", help="dynamic shared memory")
     p.add_argument(
         "--reference",

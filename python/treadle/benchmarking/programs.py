@@ -127,7 +127,7 @@ def bench_kernel(path, options, more):
     if not options.kernel:
         raise UsageError("a CUDA C++ file needs --kernel NAME")
     with open(path, encoding="utf-8") as file:
-        kernel = RawKernel(file.read(), options.kernel, file_name=path)
+        kernel = RawKernel(file.read(), options.kernel, tuple(options.option), file_name=path)
     rng = np.random.default_rng(options.seed)
     try:
         made = [generate(text, rng) for text in options.arg]
