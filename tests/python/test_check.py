@@ -101,6 +101,7 @@ def test_text_keeps_the_layers_apart(check, software_built):
     ]
     places = [text.index(f"\n{h}\n") if h != "Verified" else text.index(h) for h in headings]
     assert places == sorted(places)
+    assert text.endswith("Exit status 0: what was asked for is usable.\n")
     assert "PASS     software device" in text and "SKIPPED  NVIDIA GPU" in text
 
 

@@ -412,7 +412,7 @@ def test_no_conclusion_rests_on_what_is_missing(gathered, data):
     rests_on_what_was_checked(evidence, verdict)
     assert not [u for u in verdict.unjudged if u.why.startswith(ROW_FAILED)], verdict.unjudged
     json.dumps(output.as_json(evidence, verdict, True))
-    output.as_text(evidence, verdict)
+    output.as_text(evidence, verdict, False)
     output.redacted(output.as_markdown(evidence, verdict, True))
 
 

@@ -108,7 +108,7 @@ def text_of(evidence, verdict, options):
     if options.report:
         return output.redacted(output.as_markdown(evidence, verdict, options.require_gpu))
     width = min(shutil.get_terminal_size((100, 24)).columns, 120)
-    return output.as_text(evidence, verdict, max(width, 60), options.verbose)
+    return output.as_text(evidence, verdict, options.require_gpu, max(width, 60), options.verbose)
 
 
 def write(text):

@@ -117,6 +117,11 @@ class View:
                 self.lacking.append(missing.id)
             return default
 
+    def peek(self, name, default=None):
+        """The value without citing it: for evidence that is cited only when it speaks for the row."""
+        id, _, key = name.partition(".")
+        return self._evidence[id].values.get(key, default)
+
     def knows(self, name):
         """Whether the fact is known; reads nothing."""
         id, _, key = name.partition(".")

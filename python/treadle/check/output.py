@@ -55,7 +55,14 @@ def wrapped(text, first, width):
     )  # fmt: skip
 
 
-def as_text(evidence, verdict, width=100, everything=False):
+MEANINGS = {
+    0: "what was asked for is usable",
+    1: "the GPU is unusable, the software device works",
+    2: "nothing that was asked for works",
+}
+
+
+def as_text(evidence, verdict, require_gpu, width=100, everything=False):
     """The table for people: what was verified, what follows, what was seen, what was not."""
     family = evidence["E22"].values.get("family", "")
     lines = ["Verified"]
@@ -91,7 +98,8 @@ def as_text(evidence, verdict, width=100, everything=False):
     if everything:
         lines += ["", "Rows that could not be judged"]
         lines += [f"  row {u.row.id:3} {u.evidence}: {u.why}" for u in verdict.unjudged]
-    return "\n".join(lines)
+    status = verdict.exit_status(require_gpu)
+    return "\n".join([*lines, "", f"Exit status {status}: {MEANINGS[status]}."])
 
 
 def as_markdown(evidence, verdict, require_gpu):

@@ -28,17 +28,15 @@ NAMES = {
 
 def told(e, *codes):
     """Whether the user reported one of these codes, as a number or by CUDA's name or message."""
-    if not e.knows("E0.codes"):
-        return False
-    texts = " ".join(e("E0.texts")).lower()
-    return any(
-        code in e("E0.codes") or any(name.lower() in texts for name in NAMES.get(code, ()))
-        for code in codes
-    )
+    texts = " ".join(e.peek("E0.texts", [])).lower()
+    names = [name.lower() for code in codes for name in NAMES.get(code, ())]
+    if set(codes) & set(e.peek("E0.codes", [])) or any(name in texts for name in names):
+        return e("E0.codes") is not None  # and so cited
+    return False
 
 
-def told_text(e, *words):
-    return e.knows("E0.texts") and any(w in " ".join(e("E0.texts")).lower() for w in words)
+def told_text(e, word):
+    return word in " ".join(e.peek("E0.texts", [])).lower() and e("E0.texts") is not None
 
 
 def no_library(e):
@@ -64,11 +62,6 @@ def unusable(e):
     return e("E1.opened") and (init_code(e) != 0 or e("E3.count") == 0)
 
 
-def use_code(e):
-    """The code of the first call that failed on the first GPU, 0 when all went well; None when nothing was tried."""
-    return e("E18.code") if e.knows("E18.code") else None
-
-
 def gpu_failed(e, *steps):
     """Whether Treadle's own run on the GPU failed, at one of the steps when some are given."""
     failed = [step["step"] for step in gpu_steps(e) if step["status"] == "FAIL"]
@@ -80,12 +73,15 @@ def gpu_steps(e):
 
 
 def seen(e, *codes):
-    """One of these codes was seen: by cuInit, by the use of the first GPU, by Treadle's own run, or by the user."""
-    if e.knows("E3.init") and e("E3.init") in codes:
-        return True
-    if use_code(e) in codes or told(e, *codes):
-        return True
-    return any(step.get("code") in codes for step in gpu_steps(e))
+    """One of these codes was seen: by cuInit, by the use of the first GPU, by Treadle's own run, or by the user. What
+    saw it is cited."""
+    if e.peek("E3.init") in codes:
+        return e("E3.init") in codes
+    if e.peek("E18.code") in codes:
+        return e("E18.code") in codes
+    if any(step.get("code") in codes for step in e.peek("E24.cuda", [])):
+        return bool(e("E24.cuda"))
+    return told(e, *codes)
 
 
 def version_tuple(text):
