@@ -25,6 +25,7 @@ PROGRAMS = (
     "products",
     "jit_launch",
     "jit_kernels",
+    "jit_simulator",
     "software",
 )
 ON_REQUEST = ("functions",)  # minutes

@@ -247,6 +247,9 @@ void spread_tasks(std::int64_t tasks, Variant& variant, LaunchConfig& config) {
   config.grid.x = static_cast<std::uint32_t>((tasks + block - 1) / block);
 }
 
+// Launches are configured by Python, which warns about those that fill little of the device.
+bool watch_configurations = false;
+
 void convert_numbers(Packer& packed, const Variant& variant) {
   for (std::size_t i = 0; i < variant.dtypes.size() && i < packed.at.size(); ++i) {
     std::uint8_t want = variant.dtypes[i], have = packed.dtypes[i];
@@ -296,7 +299,10 @@ bool launch(const PythonLaunch& how, PyObject* args) {
   if (how.callbacks.is_valid())
     for (nb::handle callback : nb::list(how.callbacks)) callback(*variant->kernel, how);
   LaunchConfig config = how.config;
-  if (how.tasks) spread_tasks(*how.tasks, *variant, config);
+  if (how.tasks) {
+    spread_tasks(*how.tasks, *variant, config);
+    if (watch_configurations) how.kernel.attr("_warn_of_small_grid")(config.grid.x);
+  }
   config.where = call_site();
   config.cooperative = variant->cooperative;
   const Kernel& kernel = *variant->kernel;
@@ -357,9 +363,6 @@ bool quick_dim3(PyObject* object, Dim3& dim) {
   }
   return true;
 }
-
-// Launches are configured by Python, which warns about those that fill little of the device.
-bool watch_configurations = false;
 
 // kernel[grid, block]; everything else is for Python, which knows the messages.
 PyObject* kernel_subscript(PyObject* self, PyObject* config) noexcept {

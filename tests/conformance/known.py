@@ -40,7 +40,7 @@ class Tally:
     """A pytest plugin: the outcome of every test, and the first line of why it failed."""
 
     def __init__(self, name=lambda nodeid: nodeid):
-        self.name, self.outcomes, self.reasons = name, {}, {}
+        self.name, self.outcomes, self.reasons, self.skips = name, {}, {}, {}
 
     def pytest_runtest_logreport(self, report):
         test = self.name(report.nodeid)
@@ -51,6 +51,8 @@ class Tally:
             self.reasons[test] = text.splitlines()[0][:200]
         elif report.when == "call" or report.skipped:
             self.outcomes.setdefault(test, report.outcome)
+        if report.skipped and isinstance(report.longrepr, tuple):
+            self.skips[test] = report.longrepr[2].removeprefix("Skipped: ")
 
     def pytest_collectreport(self, report):
         if report.failed:

@@ -13,6 +13,7 @@ reason, and everything in that list that ran still fails.
 
 import argparse
 import ast
+import collections
 import concurrent.futures
 import json
 import os
@@ -131,7 +132,7 @@ def choose(tests, parts):
 
 
 def run_file(tests, name, words, timeout):
-    """(outcomes, reasons) of one file, run in a process of its own."""
+    """(outcomes, reasons, why skipped) of one file, by test, run in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "tally.json"
         command = [sys.executable, __file__, "--one", str(tests), name, "--result", str(result)]
@@ -151,7 +152,7 @@ def run_file(tests, name, words, timeout):
         for missed in found.get("collected", []):
             if missed not in outcomes:
                 outcomes[missed], reasons[missed] = "failed", "not reached: " + died
-    return outcomes, reasons
+    return outcomes, reasons, found.get("skips", {})
 
 
 class Writer(Tally):
@@ -175,7 +176,8 @@ class Writer(Tally):
 
     def write(self):
         facts = {
-            n: getattr(self, n) for n in ("outcomes", "reasons", "running", "collected", "complete")
+            n: getattr(self, n)
+            for n in ("outcomes", "reasons", "skips", "running", "collected", "complete")
         }
         self.result.write_text(json.dumps(facts))
 
@@ -218,20 +220,23 @@ def main(argv=None):
         options.checkout = inside if inside.exists() else options.checkout.resolve()
         return run_one(options)
     chosen = list(choose(inside, options.parts))
-    outcomes, reasons = {}, {}
+    outcomes, reasons, skips = {}, {}, {}
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         names = [name for name, reason in chosen if reason is None]
         for found in pool.map(lambda n: run_file(inside, n, options.words, options.timeout), names):
-            outcomes.update(found[0])
-            reasons.update(found[1])
+            for all_files, one_file in zip((outcomes, reasons, skips), found):
+                all_files.update(one_file)
     if options.save:
-        options.save.write_text(json.dumps({"outcomes": outcomes, "reasons": reasons}, indent=1))
+        facts = {"outcomes": outcomes, "reasons": reasons, "skips": skips}
+        options.save.write_text(json.dumps(facts, indent=1))
     if options.verbose:
         for test, reason in sorted(reasons.items()):
             print(f"{test}: {reason}")
     for name, reason in chosen:
         if reason:
             print(f"left out: {name}: {reason}")
+    for reason, count in collections.Counter(skips.values()).most_common():
+        print(f"skipped: {count}: {reason}")
     return report(outcomes, KnownFailures(HERE / "numba_known_failures.txt"))
 
 

@@ -332,10 +332,6 @@ def test_detect_lists_devices(capsys):
 
 
 def test_what_is_done_otherwise_says_how():
-    with pytest.raises(NotImplementedError, match="set_allocator"):
-        cuda.set_memory_manager(None)
-    with pytest.raises(NotImplementedError, match="set_allocator"):
-        cuda.HostOnlyCUDAMemoryManager()
     with pytest.raises(NotImplementedError, match="other processes"):
         cuda.open_ipc_array(b"", 1, "f4")
     with pytest.raises(NotImplementedError, match=r"inspect_source\(\)"):

@@ -5,6 +5,7 @@ import pytest
 import treadle as td
 from treadle import cuda
 from treadle.cuda import types as ty
+from treadle.errors import CompileError
 
 SIGNATURES = ["int32(int32, int32)", "float32(float32, float32)", "float64(float64, float64)"]
 
@@ -163,3 +164,63 @@ def test_reduce_keeps_a_result_on_the_device():
     assert total(np.zeros(0, np.int32), init=5) == 5
     with pytest.raises(TypeError, match="only support 1D array"):
         total(np.zeros((2, 2)))
+
+
+def days(*texts):
+    return np.array(texts, "datetime64[D]")
+
+
+def test_vectorized_functions_of_dates():
+    day, span = ty.from_dtype(np.dtype("M8[D]")), ty.from_dtype(np.dtype("m8[D]"))
+
+    @cuda.vectorize([(day, day)])
+    def between(start, end):
+        return end - start
+
+    @cuda.vectorize([day(day, span)])
+    def later(start, by):
+        return start + by
+
+    start, end = (
+        days("2005-02-01", "NaT", "2024-02-28"),
+        days("2005-03-01", "2020-01-01", "2024-03-01"),
+    )
+    np.testing.assert_array_equal(between(start, end), end - start)
+    np.testing.assert_array_equal(between(start[:, None], end), end - start[:, None])
+    np.testing.assert_array_equal(
+        later(start, np.timedelta64(3, "D")), start + np.timedelta64(3, "D")
+    )
+    np.testing.assert_array_equal(between(start.astype("M8[M]"), end), end - start.astype("M8[M]"))
+    on_device = between(cuda.to_device(start), end)
+    np.testing.assert_array_equal(on_device.copy_to_host(), end - start)
+    out = np.zeros(3, "m8[D]")
+    between(start, end, out=out)
+    np.testing.assert_array_equal(out, end - start)
+
+
+def test_guvectorized_functions_of_dates():
+    day, span = ty.from_dtype(np.dtype("M8[D]")), ty.from_dtype(np.dtype("m8[D]"))
+
+    @cuda.guvectorize([(day[:], day, span[:])], "(n),()->(n)")
+    def since(dates, start, out):
+        for i in range(dates.shape[0]):
+            out[i] = dates[i] - start
+
+    dates = days("2005-02-01", "2024-02-28", "1969-12-31", "NaT").reshape(2, 2)
+    start = days("2000-01-01", "1970-01-01")
+    np.testing.assert_array_equal(since(dates, start), dates - start[:, None])
+
+
+def test_a_guvectorized_function_is_refused_in_kernels():
+    @cuda.guvectorize([(ty.int32[:], ty.int32[:])], "(n)->(n)")
+    def copied(a, b):
+        for i in range(a.shape[0]):
+            b[i] = a[i]
+
+    @cuda.jit
+    def kernel(a, b):
+        copied(a, b)
+
+    with pytest.raises(CompileError, match="Untyped global name 'copied'") as caught:
+        kernel[1, 1](td.zeros(3, np.int32), td.zeros(3, np.int32))
+    assert "call a device function" in str(caught.value)

@@ -11,8 +11,34 @@ from .errors import KernelError, NeedsConstant, TypingError
 from .values import UNKNOWN, Value, number
 
 
+class Reinterpreted:
+    """Called in the kernels that vectorize writes: a number, or an array of numbers, is read as another type of the
+    same C++ type, such as a count of days as a date.
+    """
+
+    def __init__(self, type_):
+        self.type = type_
+
+    def apply(self, value):
+        type_ = self.type
+        if value.type.is_array:
+            have = value.type
+            type_ = ty.Array(type_, have.ndim, have.layout, not have.mutable, have.aligned)
+        return Value(type_, value.code)
+
+
 def call_function(c, target, args, kwargs, node):
     from .dispatcher import DeclaredFunction, Dispatcher
+
+    if isinstance(target, Reinterpreted):
+        return target.apply(args[0])
+    if getattr(target, "launches_itself", False):
+        name = target.__name__
+        raise c.error(
+            f"Untyped global name '{name}': a guvectorize function launches a kernel and cannot be called in one",
+            node,
+            "call a device function, @cuda.jit(device=True), with the sub-arrays",
+        )
 
     if isinstance(target, DeclaredFunction):
         return call_declared(c, target, args, kwargs, node)

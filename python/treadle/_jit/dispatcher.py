@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import math
 import os
 import sys
 import threading
@@ -92,8 +93,18 @@ class Dispatcher(_treadle._PythonKernel):
                 f"kernel[griddim, blockdim, stream, sharedmem]"
             )
         if settings.CUDA_LOW_OCCUPANCY_WARNINGS:
-            _warn_of_small_grid(grid)
+            self._warn_of_small_grid(math.prod(grid))
         return _treadle._PythonLaunch(self, grid, block, stream, int(shared))
+
+    def _warn_of_small_grid(self, blocks):
+        """A device is filled by two blocks for each multiprocessor."""
+        from .arguments import warn
+
+        filled = 2 * _treadle.Device().attribute(16)
+        if blocks < filled and not settings.DISABLE_PERFORMANCE_WARNINGS:
+            warn(
+                f"Grid size {blocks} will likely result in GPU under-utilization due to low occupancy."
+            )
 
     def __call__(self, *args, **kwargs):
         raise ValueError(
@@ -375,17 +386,6 @@ def _rebuild(py_func, explicit, results, keywords):
     if explicit is not None:
         signatures = [ty.Signature(results.get(args, ty.void), args) for args in explicit]
     return Dispatcher(py_func, signatures, **keywords)
-
-
-def _warn_of_small_grid(grid):
-    """A device is filled by two blocks for each multiprocessor."""
-    from .arguments import warn
-
-    blocks = grid[0] * (grid + (1, 1))[1] * (grid + (1, 1))[2]
-    if blocks < 2 * _treadle.Device().attribute(16) and not settings.DISABLE_PERFORMANCE_WARNINGS:
-        warn(
-            f"Grid size {blocks} will likely result in GPU under-utilization due to low occupancy."
-        )
 
 
 def _extent(value, name):

@@ -15,6 +15,7 @@ from .. import _manipulation
 from .._treadle import ndarray
 from . import pickling
 from . import types as ty
+from .calls import Reinterpreted
 from .dispatcher import Dispatcher
 from .signatures import normalize
 
@@ -74,11 +75,14 @@ class _Function:
         return self.signatures, self.options
 
     def _stage(self, value):
-        """(array or 0-d NumPy array, is it on the device)."""
+        """(array or 0-d NumPy array, is it on the device). Dates are staged on the host."""
         from ..cuda import _devicearray as arrays
+        from ..cuda._structured import StructuredArray
 
         if isinstance(value, ndarray):
             return _plain(value), True
+        if isinstance(value, StructuredArray) and value.dtype.kind in "mM":
+            return value.copy_to_host(), True
         if not isinstance(value, np.ndarray) and (
             hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack__")
         ):
@@ -114,24 +118,28 @@ class _Function:
             )
         return value.astype(dtype)
 
-    def _finish(self, results, out, on_device, stream, scalar):
+    def _finish(self, results, dtypes, out, on_device, stream, scalar):
         from ..cuda import _devicearray as arrays
 
         given = []
-        for result, target in zip(results, out):
+        for result, target, dtype in zip(results, out, dtypes):
             if isinstance(target, np.ndarray):
-                arrays.copy_to_host(result, target, stream)
+                arrays.copy_to_host(result, target.view(result.dtype), stream)
                 if stream:
                     stream.synchronize()
                 given.append(target)
             elif target is not None:
                 given.append(target)
-            elif on_device:
+            elif on_device and dtype == result.dtype:
                 given.append(arrays.wrap(result, stream))
             else:
                 host = arrays.copy_to_host(result, stream=stream)
                 if stream:
                     stream.synchronize()
+                if on_device:
+                    given.append(arrays.to_device(host.view(dtype), stream))
+                    continue
+                host = host.view(dtype)
                 given.append(host[()] if scalar else host)
         return given[0] if len(given) == 1 else tuple(given)
 
@@ -152,13 +160,34 @@ class _Function:
                 else:
                     if target is not None and _long_axes(target.shape) != _long_axes(shape):
                         raise ValueError(f"out has shape {target.shape}, the result {shape}")
-                    results.append(_plain(arrays.device_array(shape, dtype)))
+                    results.append(_plain(arrays.device_array(shape, _in_memory(dtype))))
         return results
 
     def _upload(self, value):
         from .._creation import asarray
 
-        return asarray(value) if isinstance(value, np.ndarray) else value
+        if not isinstance(value, np.ndarray):
+            return value
+        return asarray(np.asarray(value, order="C").view(_in_memory(value.dtype)))
+
+
+def _in_memory(dtype):
+    """The dtype that elements have on the device: dates are counts of their unit."""
+    return np.dtype(np.int64) if np.dtype(dtype).kind in "mM" else dtype
+
+
+def _seen_as(types, result=None):
+    """(text around each argument, text in front of the call, values of the names in them): elements that are dates
+    are read as dates from the counts in memory, and written as counts.
+    """
+    values, wraps = {}, []
+    for k, type_ in enumerate(types):
+        if isinstance(_element(type_), ty.Time):
+            values[f"__as{k}__"] = Reinterpreted(_element(type_))
+        wraps.append((f"__as{k}__(", ")") if f"__as{k}__" in values else ("", ""))
+    if isinstance(result, ty.Time):
+        values["__count__"] = Reinterpreted(ty.int64)
+    return wraps, "__count__" if "__count__" in values else "", values
 
 
 def _long_axes(shape):
@@ -203,28 +232,31 @@ class UFunc(_Function):
                 inputs.append(
                     value if value.shape == shape else _manipulation.broadcast_to(value, shape)
                 )
-            self._launch(results[0], inputs, stream)
+            self._launch(results[0], inputs, stream, (*signature.args, result_type))
         on_device = any(d for _, d in staged)
-        return self._finish(results, [out], on_device, stream, not shape)
+        return self._finish(results, [result_type.dtype], [out], on_device, stream, not shape)
 
-    def _launch(self, result, inputs, stream):
+    def _launch(self, result, inputs, stream, types):
         everything = [result, *inputs]
         if result.size == 0:
             return
         if all(a.flags.c_contiguous for a in everything):
             everything = [a.reshape(-1) for a in everything]
         axes = everything[0].ndim
-        kernel = self.kernels.get(axes)
+        key = (axes, tuple(t for t in types if isinstance(t, ty.Time)) and types)
+        kernel = self.kernels.get(key)
         if kernel is None:
             names = [f"a{k}" for k in range(len(inputs))]
             at = _index(axes)
-            call = f"out{at} = __core__({', '.join(n + at for n in names)})"
+            wraps, count, values = _seen_as(types[:-1], types[-1])
+            items = (f"{before}{n}{at}{behind}" for n, (before, behind) in zip(names, wraps))
+            call = f"out{at} = {count}(__core__({', '.join(items)}))"
             text = _loop_text("kernel", ["out", *names], "out", axes, call)
             from .. import cuda
 
-            function = _define("kernel", text, {"__cuda__": cuda, "__core__": self.core})
+            function = _define("kernel", text, {"__cuda__": cuda, "__core__": self.core, **values})
             function.__name__ = f"vectorized_{self.__name__}"
-            kernel = self.kernels[axes] = Dispatcher(_named(function), None)
+            kernel = self.kernels[key] = Dispatcher(_named(function), None)
         kernel.forall(result.size, stream=stream)(*everything)
 
     def reduce(self, arg, stream=0):
@@ -283,6 +315,8 @@ def _layout(text):
 class GUFunc(_Function):
     """A function of sub-arrays, applied over the leading axes: made by ``guvectorize``."""
 
+    launches_itself = True
+
     def __init__(self, py_func, signatures, layout, options):
         super().__init__(py_func, signatures, options)
         self.signature = layout
@@ -335,7 +369,8 @@ class GUFunc(_Function):
                     else value
                 )
             self._launch(signature, loop, inputs, results, stream)
-        return self._finish(results, outs, any(d for _, d in staged), stream, not any(shapes))
+        on_device = any(d for _, d in staged)
+        return self._finish(results, dtypes, outs, on_device, stream, not any(shapes))
 
     def _facts(self):
         return self.signatures, self.signature, self.options
@@ -384,9 +419,11 @@ class GUFunc(_Function):
         if kernel is None:
             from .. import cuda
 
+            wraps, _, values = _seen_as(signature.args)
+            parts = (before + part + behind for part, (before, behind) in zip(parts, wraps))
             call = f"__core__({', '.join(parts)})"
             text = _loop_text("kernel", names, f"a{len(inputs)}", axes, call)
-            function = _define("kernel", text, {"__cuda__": cuda, "__core__": self.core})
+            function = _define("kernel", text, {"__cuda__": cuda, "__core__": self.core, **values})
             kernel = self.kernels[key] = Dispatcher(function, None)
         count = int(np.prod(loop, dtype=np.int64)) if loop else 1
         if count:

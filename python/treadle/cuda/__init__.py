@@ -168,8 +168,9 @@ _HOST = {
         "detect",
         "cuda._streams": "default_stream legacy_default_stream per_thread_default_stream external_stream event "
         "event_elapsed_time profiling profile_start profile_stop",
-        "cuda._driver_names": "BaseCUDAMemoryManager HostOnlyCUDAMemoryManager GetIpcHandleMixin MappedMemory "
-        "PinnedMemory MemoryInfo IpcHandle set_memory_manager CudaSupportError cuda_error is_supported_version "
+        "cuda._memory_plugins": "BaseCUDAMemoryManager HostOnlyCUDAMemoryManager GetIpcHandleMixin MappedMemory "
+        "PinnedMemory IpcHandle set_memory_manager",
+        "cuda._driver_names": "MemoryInfo CudaSupportError cuda_error is_supported_version "
         "is_float16_supported is_bfloat16_supported is_fp8_supported",
         "_jit.report": "KernelRuntimeError",
         "occupancy": "occupancy",

@@ -15,7 +15,8 @@ def _view(self, start, stop=None):
 
 for _class in (_treadle.MemoryPointer, _treadle.PinnedMemoryPointer):
     _class.device_ctypes_pointer = property(lambda self: ctypes.c_size_t(self.ptr))
-    _class.handle = property(lambda self: self.ptr)
+    _class.size = property(lambda self: self.nbytes)
+    _class.handle = _class.device_pointer_value = property(lambda self: self.ptr)
 _treadle.MemoryPointer.view = _view
 
 MemoryInfo = collections.namedtuple("MemoryInfo", "free total")
@@ -130,9 +131,13 @@ class Context:
     def reset(self):
         """Waits for all work, and gives cached memory back. Arrays and modules stay valid."""
         self.synchronize()
+        if self._manager is not None:
+            self._manager.reset()
 
     def get_memory_info(self):
         """(free, total) bytes."""
+        if self._manager is not None:
+            return self._manager.get_memory_info()
         return MemoryInfo(*self.device._device.mem_info)
 
     def create_stream(self):
@@ -161,6 +166,8 @@ class Context:
 
     def memalloc(self, bytesize):
         """A pointer to device memory."""
+        if self._manager is not None:
+            return self._manager.memalloc(bytesize)
         return _treadle.MemoryPointer(_treadle.Memory(bytesize), 0)
 
     def memhostalloc(self, bytesize, mapped=False, portable=False, wc=False):
@@ -168,6 +175,12 @@ class Context:
         from .._memory import alloc_pinned_memory
 
         return alloc_pinned_memory(bytesize)
+
+    def _memhostalloc(self, size):
+        return self.memhostalloc(size)
+
+    def _mempin(self, owner, pointer, size):
+        return self.mempin(owner, pointer, size)
 
     def memallocmanaged(self, bytesize, attach_global=True):
         """Memory that host and device share."""
@@ -193,10 +206,24 @@ class Context:
         """Does nothing: access is switched on when it is needed."""
 
     @property
+    def _manager(self):
+        from . import _memory_plugins
+
+        return _memory_plugins.manager_of(self.device)
+
+    @property
     def memory_manager(self):
+        """The plug-in that the device's memory comes from (``cuda.set_memory_manager``), else Treadle's own pool."""
         from .. import _memory
 
-        return _memory.get_default_memory_pool()
+        return self._manager or _memory.get_default_memory_pool()
+
+    @memory_manager.setter
+    def memory_manager(self, manager):
+        from . import _memory_plugins
+
+        own = isinstance(manager, _treadle.MemoryPool)
+        _memory_plugins.use(self.device, None if own else manager)
 
     def __enter__(self):
         self.push()

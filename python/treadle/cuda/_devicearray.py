@@ -15,7 +15,7 @@ import numpy as np
 from .. import _manipulation, _treadle
 from .._creation import asnumpy
 from .._treadle import ndarray
-from . import _structured
+from . import _memory_plugins, _structured
 from ._structured import DeviceRecord, StructuredArray
 
 errmsg_contiguous_buffer = (
@@ -165,6 +165,11 @@ def bind(self, stream=0):
 
 
 def _ipc(self):
+    from ._contexts import current_context
+
+    manager = current_context()._manager
+    if manager is not None:
+        return _memory_plugins.IpcArrayHandle(manager.get_ipc_handle(self.data), self)
     raise NotImplementedError(
         "get_ipc_handle: arrays cannot be shared with other processes yet; copy through host memory"
     )
@@ -411,7 +416,10 @@ def device_array(shape, dtype=np.float64, strides=None, order="C", stream=0):
     with on(stream):
         if strides is not None:
             return DeviceNDArray(shape, strides, dtype, stream)
-        return wrap(_treadle.empty(shape, dtype, order), stream)
+        array = _treadle.empty(shape, dtype, order)
+        if _memory_plugins.active():
+            array.data  # noqa: B018  a plug-in is asked for memory at once, as Numba does it
+        return wrap(array, stream)
 
 
 def _strides_like(array):

@@ -5,13 +5,24 @@ import ctypes
 import numpy as np
 
 from .. import _treadle
-from .._treadle import Event, MemoryPointer, PinnedMemoryPointer, Stream, ndarray
+from .._treadle import Event, PinnedMemoryPointer, Stream, ndarray
 from ..errors import CUDAError
 from ._contexts import Context, MemoryInfo, current_context
+from ._memory_plugins import (  # noqa: F401  Numba's names
+    AutoFreePointer,
+    BaseCUDAMemoryManager,
+    GetIpcHandleMixin,
+    HostOnlyCUDAMemoryManager,
+    IpcHandle,
+    MappedMemory,
+    MemoryPointer,
+    PinnedMemory,
+    set_memory_manager,
+)
 from ._streams import event_elapsed_time
 
 CudaAPIError = CudaDriverError = CUDAError
-DeviceMemory = MemoryPointer
+DeviceMemory = _treadle.MemoryPointer
 
 
 class CudaSupportError(ImportError):
@@ -20,47 +31,6 @@ class CudaSupportError(ImportError):
 
 class CudaRuntimeError(RuntimeError):
     """An error of the driver."""
-
-
-class _Manager:
-    """A plug-in for memory: Treadle takes a function instead."""
-
-    def __init__(self, *args, **options):
-        raise NotImplementedError(
-            f"{type(self).__name__}: memory comes from treadle.cuda.set_allocator(function), where function(size) "
-            f"answers a MemoryPointer"
-        )
-
-
-class BaseCUDAMemoryManager(_Manager):
-    """See ``treadle.cuda.set_allocator``."""
-
-
-class HostOnlyCUDAMemoryManager(_Manager):
-    """See ``treadle.cuda.set_allocator``."""
-
-
-class GetIpcHandleMixin(_Manager):
-    """See ``treadle.cuda.set_allocator``."""
-
-
-class MappedMemory(_Manager):
-    """See ``treadle.cuda.mapped_array``."""
-
-
-class PinnedMemory(_Manager):
-    """See ``treadle.cuda.pinned_array``."""
-
-
-class IpcHandle(_Manager):
-    """Memory of other processes cannot be opened yet."""
-
-
-def set_memory_manager(mm_plugin):
-    """Not there: see ``treadle.cuda.set_allocator``."""
-    raise NotImplementedError(
-        "set_memory_manager: give treadle.cuda.set_allocator(function) a function(size) that answers a MemoryPointer"
-    )
 
 
 def cuda_error():
@@ -148,7 +118,7 @@ def host_pointer(obj):
 
 def is_device_memory(obj):
     """True for what lies on the device, or in memory that it reaches."""
-    kinds = (MemoryPointer, PinnedMemoryPointer)
+    kinds = (DeviceMemory, PinnedMemoryPointer)
     return isinstance(obj, kinds) or bool(getattr(obj, "__cuda_memory__", False))
 
 
