@@ -224,3 +224,16 @@ def test_a_guvectorized_function_is_refused_in_kernels():
     with pytest.raises(CompileError, match="Untyped global name 'copied'") as caught:
         kernel[1, 1](td.zeros(3, np.int32), td.zeros(3, np.int32))
     assert "call a device function" in str(caught.value)
+
+
+def test_a_number_becomes_the_type_of_a_signature_that_has_its_value():
+    @cuda.vectorize(["int16(int16, int16)"])
+    def above(x, least):
+        return x if x > least else 0
+
+    x = np.array([3, 20, 15], np.int16)
+    assert above(x, 15.0).tolist() == [0, 20, 0]
+    with pytest.raises(TypeError, match="No matching version"):
+        above(x, 15.5)
+    with pytest.raises(TypeError, match="No matching version"):
+        above(x, np.array([15.0]))

@@ -5,6 +5,7 @@ may
 call it as a device function.
 """
 
+import contextlib
 import functools
 import importlib
 import os
@@ -83,15 +84,20 @@ def _tell_plain():
 def _plain(*args, **options):
     """njit and jit: the function itself."""
     if len(args) == 1 and callable(args[0]) and not options and not _is_type(args[0]):
-        _tell_plain()
-        return args[0]
+        return _itself(args[0])
     if options.get("target") == "cuda":
         from treadle import cuda
 
         options.pop("target")
         return cuda.jit(*args, **options)
+    return _itself
+
+
+def _itself(function):
     _tell_plain()
-    return lambda function: function
+    with contextlib.suppress(AttributeError):  # an object that takes no attributes
+        function.py_func = function
+    return function
 
 
 def _is_type(value):

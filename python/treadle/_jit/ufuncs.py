@@ -58,6 +58,34 @@ def _index(axes, inner=0):
     return f"[{', '.join(parts)}]" if parts else "[()]"
 
 
+# How an input meets a signature, best first: dtypes, is it a number of the host, the input.
+
+
+def _is_same(have, want, scalar, value):
+    return have == want
+
+
+def _is_safe(have, want, scalar, value):
+    return np.can_cast(have, want, "safe")
+
+
+def _is_near(have, want, scalar, value):
+    return np.can_cast(have, want, "same_kind" if scalar else "safe")
+
+
+def _is_of_kind(have, want, scalar, value):
+    """Host arrays are converted as NumPy does within a kind."""
+    return np.can_cast(have, want, "same_kind")
+
+
+def _is_exact(have, want, scalar, value):
+    """A number of the host becomes what has its value: 15.0 an integer."""
+    if _is_of_kind(have, want, scalar, value):
+        return True
+    with np.errstate(all="ignore"):
+        return bool(scalar and have.kind in "biuf" and want.kind in "biuf" and value.astype(want) == value)
+
+
 class _Function:
     """What vectorize and guvectorize share: the user's function, signatures and kernels."""
 
@@ -89,20 +117,19 @@ class _Function:
             return _plain(arrays.as_cuda_array(value)), True
         return np.asarray(value), False
 
-    def _choose(self, dtypes, scalar, count):
-        """The argument types of the best signature for the inputs' dtypes."""
-        fits = {"exact": lambda have, want: have == want, "safe": lambda have, want: np.can_cast(have, want, "safe"),
-                "same_kind": lambda have, want: np.can_cast(have, want, "same_kind")}  # fmt: skip
-        for rule, fit in fits.items():
-            for signature in self.signatures:
-                wanted = [_element(t).dtype for t in signature.args[:count]]
-                if all(fit(h, w) if rule != "same_kind" or s else fits["safe"](h, w)
-                       for h, w, s in zip(dtypes, wanted, scalar)):  # fmt: skip
-                    return signature
-        for signature in self.signatures:  # host arrays are converted as NumPy does within a kind
+    def _choose(self, staged, count):
+        """The argument types of the best signature for the inputs."""
+        dtypes = [a.dtype for a, _ in staged]
+        scalar = [a.ndim == 0 and not on_device for a, on_device in staged]
+
+        def fits(rule, signature):
             wanted = [_element(t).dtype for t in signature.args[:count]]
-            if all(fits["same_kind"](h, w) for h, w in zip(dtypes, wanted)):
-                return signature
+            return all(map(rule, dtypes, wanted, scalar, (a for a, _ in staged)))
+
+        for rule in (_is_same, _is_safe, _is_near, _is_of_kind, _is_exact):
+            for signature in self.signatures:
+                if fits(rule, signature):
+                    return signature
         raise TypeError(
             f"No matching version: '{self.__name__}' is compiled for {', '.join(map(str, self.signatures))}, not for "
             f"{', '.join(map(str, dtypes))}"
@@ -217,7 +244,7 @@ class UFunc(_Function):
         staged = [self._stage(a) for a in args]
         dtypes = [a.dtype for a, _ in staged]
         if self.signatures:
-            signature = self._choose(dtypes, [a.ndim == 0 and not d for a, d in staged], self.nin)
+            signature = self._choose(staged, self.nin)
         else:
             signature = ty.Signature(None, [ty.from_dtype(d) for d in dtypes])
         result_type = signature.return_type
@@ -351,9 +378,7 @@ class GUFunc(_Function):
             args, out = args[:n], args[n:]
         outs = list(out) if isinstance(out, (tuple, list)) else [out] * m if out is None else [out]
         staged = [self._stage(a) for a in args]
-        signature = self._choose(
-            [a.dtype for a, _ in staged], [a.ndim == 0 and not d for a, d in staged], n
-        )
+        signature = self._choose(staged, n)
         loop, sizes = self._sizes([a for a, _ in staged])
         shapes = [loop + tuple(sizes[name] for name in names) for names in self.outputs]
         dtypes = [_element(t).dtype for t in signature.args[n:]]
