@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/author_name.h"
+
 namespace td::driver {
 
 namespace {
@@ -26,12 +28,16 @@ void LaunchLog::note(std::string_view kernel, std::string_view where) {
 std::string LaunchLog::text() const {
   Lock lock(busy_);
   std::string out;
+  bool python = false;
   for (unsigned back = 1; back <= std::min(count_, kEntries); ++back) {
     const Entry& entry = entries_[(count_ - back) % kEntries];
     out += back == 1 ? "launched last: kernel '" : ", before it '";
-    out += std::string(entry.kernel) + "'";
+    std::string_view shown = base::author_name(entry.kernel);
+    python |= shown != entry.kernel;
+    out += std::string(shown) + "'";
     if (entry.where[0]) out += std::string(" at ") + entry.where;
   }
+  if (python) out += "; with TREADLE_BOUNDSCHECK=1 a bad index in Python is reported with its line";
   return out;
 }
 

@@ -11,9 +11,10 @@ namespace td::driver {
 // Thread-safe; a note costs some ten nanoseconds and allocates nothing. Long names are cut.
 class LaunchLog {
  public:
-  // `where` is the launch's place in the user's program, "" when not known.
+  // `kernel` is its symbol; `where` is the launch's place in the user's program, "" when not known.
   void note(std::string_view kernel, std::string_view where);
-  // "launched last: kernel 'k' at file.py:12, before it 'j'"; "" when nothing was launched.
+  // "launched last: kernel 'k' at file.py:12, before it 'j'", and how to learn the line where one
+  // of them was written in Python; "" when nothing was launched.
   std::string text() const;
   void clear();
 

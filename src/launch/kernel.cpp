@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "base/author_name.h"
 #include "base/text.h"
 #include "launch/arguments.h"
 #include "launch/shape.h"
@@ -38,7 +37,7 @@ void launch_with(const LaunchContext& context, const driver::StreamState& stream
   }
   driver::DeviceState& device = *kernel.device;
   device.make_current();
-  device.launches().note(base::author_name(context.kernel), config.where ? config.where : "");
+  device.launches().note(context.kernel, config.where ? config.where : "");
   auto shared = static_cast<unsigned>(config.shared);
   if (config.cooperative || context.cooperative) {
     CUresult result = device.api().cuLaunchCooperativeKernel(

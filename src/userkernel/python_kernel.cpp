@@ -68,7 +68,7 @@ void launch_packed(const Kernel& kernel, const LaunchConfig& config, std::span<v
   driver::flush_pending(*device);
   const driver::StreamState& stream = *driver::current_stream(device);
   device->make_current();
-  device->launches().note(base::author_name(state.name()), config.where ? config.where : "");
+  device->launches().note(state.name(), config.where ? config.where : "");
   auto shared = static_cast<unsigned>(config.shared);
   const driver::Api& api = device->api();
   auto launch = [&](auto function, auto... rest) {

@@ -184,6 +184,7 @@ class Writer(Tally):
 
 def run_one(options):
     os.environ["NUMBA_CUDA_TESTS"] = str(options.checkout)
+    os.environ.setdefault("TREADLE_SOFT_DEVICES", "2")  # some tests are about two devices
     path = [str(HERE / "numba_site"), os.environ.get("PYTHONPATH", "")]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, path))  # of processes that tests start
     sys.path.insert(0, str(HERE))

@@ -24,6 +24,14 @@ TEST(LaunchLog, NamesTheLastFirst) {
   EXPECT_EQ(log.text(), "");
 }
 
+TEST(LaunchLog, TellsHowToLearnTheLineOfAKernelInPython) {
+  LaunchLog log;
+  log.note("py__mine", "user.py:7");
+  EXPECT_EQ(log.text(),
+            "launched last: kernel 'mine' at user.py:7; with TREADLE_BOUNDSCHECK=1 a bad index in "
+            "Python is reported with its line");
+}
+
 TEST(LaunchLog, CutsLongNames) {
   LaunchLog log;
   log.note(std::string(1000, 'k'), std::string(1000, 'w'));

@@ -21,11 +21,16 @@ CELLS = [
 
 
 def test_a_notebook_runs_cell_by_cell(tmp_path):
-    cells = [{"cell_type": "code", "source": text.splitlines(True), "outputs": []} for text in CELLS]
+    cells = [
+        {"cell_type": "code", "source": text.splitlines(True), "outputs": []} for text in CELLS
+    ]
     cells.insert(0, {"cell_type": "markdown", "source": ["words"]})
     (tmp_path / "lesson.ipynb").write_text(json.dumps({"cells": cells}))
     done = subprocess.run(
-        [sys.executable, str(RUNNER), str(tmp_path), "-v"], capture_output=True, text=True, timeout=300
+        [sys.executable, str(RUNNER), str(tmp_path), "-v"],
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
     lines = done.stdout.splitlines()
     assert lines[0] == "lesson.ipynb: 5 ran, 1 failed, 3 skipped", done.stdout + done.stderr

@@ -3,6 +3,9 @@
 import gc
 import inspect
 import itertools
+import os
+import subprocess
+import sys
 import threading
 import weakref
 
@@ -355,3 +358,41 @@ def test_a_launch_keeps_its_kernel():
     del launch
     gc.collect()
     assert alive() is None
+
+
+FAR = """
+import treadle as td
+from treadle import cuda
+
+
+@cuda.jit
+def far(a):
+    i = cuda.grid(1)
+    a[i + 10**12] = 1
+
+
+far[1, 32](td.zeros(4))
+cuda.synchronize()
+"""
+
+
+def test_a_fault_names_the_kernel_and_how_to_learn_its_line(tmp_path):
+    file = tmp_path / "far.py"
+    file.write_text(FAR)
+
+    def run(**environment):
+        done = subprocess.run(
+            [sys.executable, str(file)],
+            capture_output=True,
+            text=True,
+            env={**os.environ, **environment},
+        )
+        return done.stderr
+
+    told = run(TREADLE_BOUNDSCHECK="0")
+    assert (
+        "CUDA_ERROR_ILLEGAL_ADDRESS" in told and "kernel 'far' at " in told and "py__" not in told
+    )
+    assert "with TREADLE_BOUNDSCHECK=1 a bad index in Python is reported with its line" in told
+    told = run(TREADLE_BOUNDSCHECK="1")
+    assert "IndexError" in told and "line 9" in told and "a[i + 10**12] = 1" in told

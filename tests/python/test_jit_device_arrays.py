@@ -1,5 +1,8 @@
 """Device arrays by Numba's names: copies, views, elements, page-locked, mapped and managed arrays, records."""
 
+import os
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -284,3 +287,46 @@ def test_arrays_by_dlpack():
     assert cuda.is_cuda_array(own) and not cuda.is_cuda_array(np.zeros(3))
     with pytest.raises(TypeError, match="cuda array interface"):
         cuda.as_cuda_array([1, 2])
+
+
+TWO_DEVICES = """
+import numpy as np
+from treadle import cuda
+
+values = np.arange(10, dtype=np.float32)
+with cuda.gpus[0]:
+    first = cuda.to_device(values)
+with cuda.gpus[1]:
+    second = cuda.to_device(np.zeros_like(values))
+with cuda.gpus[0]:
+    second.copy_to_device(first)
+    print(second.copy_to_host().tolist() == values.tolist(), second.device.id)
+    second.copy_to_device(2 * values)
+    print(second.copy_to_host().tolist() == (2 * values).tolist(), second.device.id)
+
+
+@cuda.require_context
+def switches(number):
+    with cuda.gpus[number]:
+        return cuda.current_context().device.id
+
+
+print(switches(0))
+try:
+    switches(1)
+except RuntimeError as error:
+    print(error)
+with cuda.gpus[1]:
+    print(switches(1))
+"""
+
+
+def test_arrays_are_copied_between_devices():
+    environment = {**os.environ, "TREADLE_DEVICE": "soft", "TREADLE_SOFT_DEVICES": "2"}
+    done = subprocess.run(
+        [sys.executable, "-c", TWO_DEVICES], capture_output=True, text=True, env=environment
+    )
+    told = "Cannot switch CUDA-context. A function with @cuda.require_context runs on soft:0"
+    assert done.stdout.splitlines() == ["True 1", "True 1", "0", told, "1"], (
+        done.stdout + done.stderr
+    )

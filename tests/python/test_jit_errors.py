@@ -67,6 +67,11 @@ def alignment_as_text(a):
     a[0] = s[0]
 
 
+def alignment_of_three(a):
+    s = cuda.local.array(4, np.int32, 3)
+    a[0] = s[0]
+
+
 def unknown_dtype(a):
     s = cuda.local.array(4, "int33")
     a[0] = s[0]
@@ -402,6 +407,7 @@ MISTAKES = [
     (run_time_shape_of_a_tuple, "cuda.local.array((n, 2), np.int32)", "must be a constant", "use a literal"),
     (run_time_axes, "cuda.grid(a.shape[0])", "RequireLiteralValue: cuda.grid takes the number of dimensions", ""),
     (alignment_as_text, 'cuda.local.array(4, np.int32, "16")', "RequireLiteralValue: alignment must be a constant", ""),
+    (alignment_of_three, "cuda.local.array(4, np.int32, 3)", "Alignment must be a positive power of two", ""),
     (unknown_dtype, 'cuda.local.array(4, "int33")', "Invalid NumPy dtype specified: 'int33'", "use numpy.float32"),
     (vote_with_a_float_mask, "cuda.all_sync(a[0], 1)", "Mask type must be an integer, not float64", ""),
     (vote_of_a_float, "cuda.ballot_sync(0xFFFFFFFF, a[0])", "Predicate must be an integer or boolean", "compare it"),

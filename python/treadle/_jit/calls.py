@@ -117,7 +117,7 @@ def call_signature(c, target, args, kwargs, node):
     function = Function(target.py_func, "device function")
     bound = [value for _, value in bind(c, function, args, kwargs, node)]
     types = tuple(v.type for v in bound)
-    chosen = best(target._explicit, types, ambiguous="first")
+    chosen = best(target._explicit, types)
     if chosen is None:
         known = ", ".join(f"({', '.join(map(str, s))})" for s in target._explicit)
         raise c.error(

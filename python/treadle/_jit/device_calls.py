@@ -4,7 +4,7 @@ import numpy as np
 
 from . import arrays, stubs
 from . import types as ty
-from .errors import LITERAL, NeedsConstant, TypingError
+from .errors import LITERAL, BadValueError, NeedsConstant, TypingError
 from .values import UNKNOWN, Value, number
 
 _GRID_BITS = {"x": 42, "y": 27, "z": 23}
@@ -123,6 +123,8 @@ def _alignment(c, value, node):
         raise c.error(
             f"Alignment must be a positive power of two and a multiple of the size of a pointer (8), not {n}",
             node,
+            "",
+            BadValueError,
         )
     return int(n)
 

@@ -158,7 +158,7 @@ class Dispatcher(_treadle._PythonKernel):
             return found or self._compile(types)
         from .overloads import best
 
-        chosen = best(self._explicit, types)
+        chosen = best(self._explicit, types, self.py_func)
         if chosen is None:
             known = "\n".join(f"  ({', '.join(map(str, s))})" for s in self._explicit)
             raise TypeError(

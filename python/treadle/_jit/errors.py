@@ -21,6 +21,10 @@ class NeedsConstant(TypingError):
     """
 
 
+class BadValueError(TypingError, ValueError):
+    """A constant that an operation does not take, though it has the right type."""
+
+
 class UnsupportedError(KernelError):
     """Python that kernels do not have."""
 

@@ -37,8 +37,9 @@ def cost(have, want):
     return None
 
 
-def best(signatures, types, ambiguous="refuse"):
-    """The cheapest signature, or None. TypeError when several are equally good, unless ``ambiguous`` is "first"."""
+def best(signatures, types, function=None):
+    """The cheapest signature, or None. TypeError when several are equally good, and a function is given,
+    which the message names; without one the first is taken."""
     found = []
     for signature in signatures:
         if len(signature) != len(types):
@@ -50,8 +51,10 @@ def best(signatures, types, ambiguous="refuse"):
         return None
     least = min(c for c, _ in found)
     chosen = [s for c, s in found if c == least]
-    if len(chosen) > 1 and ambiguous == "refuse":
+    if len(chosen) > 1 and function is not None:
+        listed = "".join(f"\n({', '.join(map(repr, s))}) -> none" for s in chosen)
         raise TypeError(
-            f"Ambiguous overloading: {', '.join(str(s) for s in chosen)} take {types} equally well"
+            f"Ambiguous overloading for {function!r} ({', '.join(map(repr, types))}):{listed}\ntake these arguments "
+            f"equally well; make one argument's type exact, as in numpy.float32(x)"
         )
     return chosen[0]

@@ -117,7 +117,7 @@ class Array(Type):
         self.aligned = aligned or isinstance(dtype, Record)
         name = f"array({dtype}, {ndim}d, {layout})"
         if readonly:
-            name = f"Array({dtype}, {ndim}, {layout!r}, False, aligned={self.aligned})"
+            name = f"Array({dtype}, {ndim}, {layout!r}, True, aligned={self.aligned})"
         super().__init__(name if self.aligned or readonly else f"unaligned {name}")
         # What lies in memory: bytes where an element may stand anywhere.
         self.item_cpp = dtype.cpp
@@ -127,6 +127,15 @@ class Array(Type):
             self.item_cpp = f"tdpy::loose<{dtype.cpp}>"
         self.pointer = f"const {self.item_cpp}" if readonly else self.item_cpp
         self.cpp = f"tdpy::array<{self.pointer}, {ndim}, '{layout}'>"
+
+    def __str__(self):
+        return self.name
+
+    def __repr__(self):  # Numba's second spelling, with all that makes the type
+        mutable, aligned = self.mutable, self.aligned
+        return (
+            f"Array({self.dtype}, {self.ndim}, {self.layout!r}, {not mutable}, aligned={aligned})"
+        )
 
     @property
     def code(self):

@@ -83,7 +83,9 @@ def _is_exact(have, want, scalar, value):
     if _is_of_kind(have, want, scalar, value):
         return True
     with np.errstate(all="ignore"):
-        return bool(scalar and have.kind in "biuf" and want.kind in "biuf" and value.astype(want) == value)
+        return bool(
+            scalar and have.kind in "biuf" and want.kind in "biuf" and value.astype(want) == value
+        )
 
 
 class _Function:

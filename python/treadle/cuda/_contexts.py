@@ -2,22 +2,11 @@
 keeps."""
 
 import collections
-import ctypes
 import functools
+import threading
 
 from .. import _treadle
-
-
-def _view(self, start, stop=None):
-    """The pointer ``start`` bytes further on."""
-    return self + start
-
-
-for _class in (_treadle.MemoryPointer, _treadle.PinnedMemoryPointer):
-    _class.device_ctypes_pointer = property(lambda self: ctypes.c_size_t(self.ptr))
-    _class.size = property(lambda self: self.nbytes)
-    _class.handle = _class.device_pointer_value = property(lambda self: self.ptr)
-_treadle.MemoryPointer.view = _view
+from . import _memory_plugins
 
 MemoryInfo = collections.namedtuple("MemoryInfo", "free total")
 
@@ -35,6 +24,9 @@ _ATTRIBUTES = {
     "SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO": 87, "CONCURRENT_MANAGED_ACCESS": 89, "COOPERATIVE_LAUNCH": 95,
     "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": 97,
 }  # fmt: skip
+
+
+_held = threading.local()  # the device of a function with require_context
 
 
 class GPU:
@@ -87,6 +79,11 @@ class GPU:
         self._device.reset()
 
     def __enter__(self):
+        held = getattr(_held, "device", None)
+        if held is not None and held != self._device:
+            raise RuntimeError(
+                f"Cannot switch CUDA-context. A function with @cuda.require_context runs on {held.name}"
+            )
         self._device.__enter__()
         return Context(self)
 
@@ -207,8 +204,6 @@ class Context:
 
     @property
     def _manager(self):
-        from . import _memory_plugins
-
         return _memory_plugins.manager_of(self.device)
 
     @property
@@ -220,8 +215,6 @@ class Context:
 
     @memory_manager.setter
     def memory_manager(self, manager):
-        from . import _memory_plugins
-
         own = isinstance(manager, _treadle.MemoryPool)
         _memory_plugins.use(self.device, None if own else manager)
 
@@ -301,11 +294,16 @@ def list_devices():
 
 
 def require_context(function):
-    """A decorator for functions that need a context: there always is one."""
+    """A decorator for functions that stay on one device: inside, ``with cuda.gpus[other]`` is a RuntimeError."""
 
     @functools.wraps(function)
     def wrapped(*args, **kwargs):
-        return function(*args, **kwargs)
+        before = getattr(_held, "device", None)
+        _held.device = _treadle.Device()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _held.device = before
 
     return wrapped
 

@@ -131,9 +131,11 @@ def copy_to_device(self, ary, stream=0):
         return
     stream = stream or getattr(self, "stream", 0)
     core = _contiguous_core(self)
-    with on(stream):
+    with self.device, on(stream):
         if isinstance(ary, ndarray):
             source = _contiguous_core(ary)
+            if source.device != core.device:
+                source = source.to_device(core.device)
             check_array_compatibility(core, source)
             _treadle._copy_into(core, source)
             return

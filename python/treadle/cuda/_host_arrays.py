@@ -33,6 +33,10 @@ class _HostArray(np.ndarray):
         """The same memory as a device array."""
         return device_view(self, self._keep)
 
+    @property
+    def __cuda_array_interface__(self):
+        return self.__treadle_view__().__cuda_array_interface__
+
     def copy_to_host(self, ary=None, stream=0):
         """The values as another NumPy array; waits for the device."""
         _wait(stream)

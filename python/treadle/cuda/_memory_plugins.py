@@ -11,6 +11,19 @@ import weakref
 
 from .. import _memory, _treadle
 
+
+def _view(self, start, stop=None):
+    """The pointer ``start`` bytes further on."""
+    return self + start
+
+
+for _class in (_treadle.MemoryPointer, _treadle.PinnedMemoryPointer):
+    _class.device_ctypes_pointer = property(lambda self: ctypes.c_size_t(self.ptr))
+    _class.size = property(lambda self: self.nbytes)
+    for _name in ("handle", "device_pointer", "device_pointer_value"):
+        setattr(_class, _name, property(lambda self: self.ptr))
+_treadle.MemoryPointer.view = _view
+
 VERSION = 1
 _managers = {}  # device -> its manager; empty: memory comes from Treadle's own pools
 _state = {"class": None, "before": None}
@@ -36,10 +49,6 @@ class MemoryPointer(_treadle.MemoryPointer):
         kept = _Kept(owner, finalizer)
         super().__init__(_treadle._unowned_memory(int(address or 0), int(size), kept, -1), 0)
         self.context, self.owner = context, owner
-
-    @property
-    def device_pointer(self):
-        return ctypes.c_uint64(self.ptr)
 
     def own(self):
         """Another pointer to the same memory, which keeps it as this one does."""
