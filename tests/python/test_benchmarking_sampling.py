@@ -168,3 +168,23 @@ def test_a_fault_of_the_work_has_no_time(python):
     )
     assert "ILLEGAL_ADDRESS" in done.stdout, done.stderr
     assert "treadle.benchmarking" in sys.modules
+
+
+def test_a_time_that_there_is_none_of_has_a_reason():
+    kernel = td.RawKernel('extern "C" __global__ void f(int* p, int v) { p[0] = v; }', "f")
+    y = td.zeros(1, np.int32)
+    found = td.benchmark(lambda: kernel((1,), (1,), (y, 7)), policy=QUICK, cache="hot")
+    assert "no-end-to-end-time" in {finding.kind for finding in found.findings}
+    assert {series.scope for series in found.times} == {"device", "submission"}
+
+    class Full(MadeUpClock):
+        def flush_cache(self):
+            raise td.OutOfMemoryError("there is no memory left")
+
+    clock = Full()
+    found = td.benchmark(clock.work(1e-3), clock=clock, policy=QUICK)
+    assert [(series.scope, series.cache) for series in found.times] == [
+        ("device", "hot"),
+        ("submission", "hot"),
+    ]
+    assert "no memory left" in str(found)

@@ -8,6 +8,7 @@ import os
 
 import numpy as np
 
+from ..errors import OutOfMemoryError
 from . import guards
 from .arguments import arrays_in
 from .expressions import as_work
@@ -138,10 +139,11 @@ def benchmark(
         sampler.warm_up()
         counts = sampler.count()
         guards.check_work(sampler, counts)
-        times = _times(sampler, scopes, caches)
+        times, missing = _times(sampler, scopes, caches)
     return _measurement(
         sampler,
         times,
+        missing,
         counts,
         results,
         name=name or label,
@@ -189,25 +191,40 @@ def first_call(sampler, reference, rtol, atol):
 
 
 def _times(sampler, scopes, caches):
-    times = []
-    for number, cache in enumerate(caches):
-        wanted = {"device", "submission"} & set(scopes)
-        if not wanted or (number and "device" not in wanted):
+    """The series of all scopes and caches, and findings about those that there are none of."""
+    times, missing = [], []
+    resident = caches if "device" in scopes else caches[:1] if "submission" in scopes else ()
+    for number, cache in enumerate(resident):
+        try:
+            device, submission = sampler.resident(cache)
+        except OutOfMemoryError as error:
+            if cache == "hot":
+                raise
+            missing.append(
+                guards.Finding("no-cold-time", f"the cache could not be flushed: {error}")
+            )
             continue
-        device, submission = sampler.resident(cache)
         if "device" in scopes:
             times.append(device)
         if "submission" in scopes and number == 0 and sampler.where == "device":
-            times.append(dataclasses.replace(submission, cache="hot"))
+            times.append(submission)
     if "end_to_end" in scopes:
         whole = sampler.end_to_end()
         times += [] if whole is None else [whole]
-    return sorted(times, key=lambda s: (SCOPES.index(s.scope), s.cache != "hot"))
+        if whole is None:
+            missing.append(
+                guards.Finding(
+                    "no-end-to-end-time",
+                    "the call returns no array, and its first call changed none of its arguments: name the results "
+                    "with outputs=",
+                )
+            )
+    return sorted(times, key=lambda s: (SCOPES.index(s.scope), s.cache != "hot")), missing
 
 
-def _measurement(sampler, times, counts, results, **more):
+def _measurement(sampler, times, missing, counts, results, **more):
     moved = sampler.where == "device" and any(series.scope == "end_to_end" for series in times)
-    findings = list(guards.findings_of_counts(counts))
+    findings = [*missing, *guards.findings_of_counts(counts)]
     if not sampler.settled:
         findings.append(
             guards.Finding("not-settled", "the warm-up ended before two of its windows agreed")
