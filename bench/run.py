@@ -28,7 +28,7 @@ PROGRAMS = (
     "jit_simulator",
     "software",
 )
-ON_REQUEST = ("functions",)  # minutes
+ON_REQUEST = ("functions", "tool")  # minutes
 
 
 def main():

@@ -3,12 +3,8 @@
 For kernels of several lengths: ten measurements of each, and between them events around replays of a graph that
 holds many launches of the kernel, the way to time by hand that has no host in it. Goals, on a GPU: medians within 1 %
 of one another for kernels above 20 us, and within 1 % of the graph's.
-
-    python bench/tool.py [--json FILE] [--runs N]
 """
 
-import argparse
-import json
 import statistics
 import time
 
@@ -82,6 +78,7 @@ def replay_seconds(graph, stream, seconds=0.15, count=LAUNCHES):
 def run(device, runs=10):
     rows, scope = [], f"hot; {runs} runs of each in turns"
     for name, launch in cases(device.is_software):
+        common.note(f"  {name}")
         launch()
         cuda.synchronize()
         graph, stream = graph_of(launch)
@@ -118,31 +115,12 @@ def run(device, runs=10):
 
 
 def clock_rows(device):
-    """What the clock itself costs: a pair of events, and a reading of the conditions."""
-    clock, rows = DeviceClock(), []
-    if not clock.watch.problem:
-        seconds = common.median_seconds(clock.watch._read, 20)
-        rows.append(
-            common.record(
-                "tool: a reading through NVML", 1e6 * seconds, "us", "host", device.evidence
-            )
+    """What a reading of the clocks costs, and what the machine was like."""
+    watch = DeviceClock().watch
+    seconds = None if watch.problem else 1e6 * common.median_seconds(watch._read, 20)
+    facts = environment(device, watch, POLICY)
+    return [
+        common.record(
+            "tool: a reading through NVML", seconds, "us", "host", device.evidence, record=facts
         )
-    return rows
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", metavar="FILE")
-    parser.add_argument("--runs", type=int, default=10)
-    options = parser.parse_args()
-    device = cuda.Device()
-    rows = run(device, options.runs)
-    common.show(rows)
-    if options.json:
-        record = environment(device, DeviceClock().watch, POLICY)
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump({"records": rows, "record": record}, file, indent=1)
-
-
-if __name__ == "__main__":
-    main()
+    ]
