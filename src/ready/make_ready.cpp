@@ -133,15 +133,20 @@ std::string make_for_gpus(const std::vector<Kernel>& kernels, const std::set<int
   if (capabilities.empty()) return "none for GPUs (none here, none asked for)";
   compile::CompilerInfo compiler = compile::compiler_info(base::ImageFormat::cubin);
   if (!compiler.found) return "none for GPUs (no NVRTC here)";
-  std::string made;
+  std::string made, refused;
   for (int capability : capabilities) {
     const compile::Target target{base::ImageFormat::cubin, capability};
-    in_parallel(kernels.size(), [&](std::size_t i) {
-      make_ready(kernels[i].source, target, pack.before, pack.now);
-    });
-    made += base::cat(made.empty() ? "" : ", ", "sm_", capability);
+    try {
+      in_parallel(kernels.size(), [&](std::size_t i) {
+        make_ready(kernels[i].source, target, pack.before, pack.now);
+      });
+      made += base::cat(made.empty() ? "" : ", ", "sm_", capability);
+    } catch (const NotSupported& why) {  // a GPU that this NVRTC has left behind
+      refused += base::cat("; ", why.what());
+    }
   }
-  return base::cat(kernels.size(), " for ", made, " with ", compiler.name);
+  if (made.empty()) return "none for GPUs" + refused;
+  return base::cat(kernels.size(), " for ", made, " with ", compiler.name, refused);
 }
 
 void make(const std::string& folder, const std::string& gpus) {
