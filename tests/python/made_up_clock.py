@@ -40,6 +40,9 @@ class MadeUpClock:
         self.wait()
         return self.counts
 
+    def record(self, call, calls, counts):
+        return Replayed(self, call, calls)
+
     def mark(self):
         self.queue(self.mark_s)
         return self.busy_until
@@ -94,3 +97,16 @@ class MadeUpClock:
             return args[0] if args else None
 
         return call
+
+
+class Replayed:
+    """The recorded calls of a `MadeUpClock`: their work for the device, without the host's time."""
+
+    def __init__(self, clock, call, calls):
+        self.clock, self.call, self.calls = clock, call, calls
+
+    def launch(self):
+        before = self.clock.host
+        for _ in range(self.calls):
+            self.call()
+        self.clock.host = before

@@ -11,7 +11,7 @@ from .comparison import Comparison
 from .guards import Refused
 from .measurement import FORMAT
 from .report import in_percent
-from .sampling import Policy
+from .sampling import ALL_SCOPES, SCOPES, Policy
 
 DONE, FAILED, WRONG_USE, UNDECIDED = 0, 1, 2, 3
 
@@ -69,6 +69,7 @@ def parser():
     p.add_argument(
         "--cache", choices=("hot", "cold", "both"), default="both", help="state of the cache"
     )
+    p.add_argument("--graph", action="store_true", help="also the device's time of graph replays")
     p.add_argument("--seconds", type=float, default=1.0, help="at most, for each time")
     p.add_argument(
         "--target", type=float, default=0.5, metavar="PERCENT", help="half width of the interval"
@@ -122,6 +123,7 @@ def measure(options):
         "policy": policy,
         "cache": ("hot", "cold") if options.cache == "both" else options.cache,
         "progress": progress,
+        "scopes": ALL_SCOPES if options.graph else SCOPES,
         "bytes_moved": None if options.bytes is None else int(options.bytes),
     }
     try:
@@ -131,6 +133,10 @@ def measure(options):
 
 
 def _measure(options, more, progress):
+    if options.graph and (options.against or options.numpy or _marks_regions(options)):
+        raise programs.UsageError(
+            "--graph is for one function, kernel or expression; leave it out here"
+        )
     if options.expression is not None:
         if options.what:
             raise programs.UsageError(
@@ -147,6 +153,11 @@ def _measure(options, more, progress):
     if options.kernel or what.endswith(".cu"):
         return [programs.bench_kernel(what, options, more)]
     return programs.bench_regions(what, options.arguments, options.seconds, progress)
+
+
+def _marks_regions(options):
+    what = options.what or ""
+    return options.expression is None and what.endswith(".py") and not options.kernel
 
 
 def show(found, path):

@@ -12,6 +12,7 @@ A clock is all that `sampling` knows of a device, so that tests can put a made-u
 ``reach(mark)``      returns when the device is past it
 ``count(call)``      what a call asks of the device (`counts.Counts`), or None
 ``unfinished()``     True when streams that the last count saw, besides the timed one, have work left
+``record(call, calls, counts)``  so many calls in a graph (`replays.Replay`); ``counts`` are those of one
 ``conditions()``     clock rates, power and temperature at this moment, or None when they cannot be read
 ``upload(array)``, ``empty_like(array)``, ``download(array)``  a host array on the device, memory for one like it,
 and its values back on the host, where they can be read when the call returns
@@ -24,7 +25,7 @@ import time
 import numpy as np
 
 from .. import _creation, _treadle, cuda
-from . import conditions, counts
+from . import conditions, counts, replays
 
 __all__ = ["DeviceClock", "HostClock"]
 
@@ -82,6 +83,9 @@ class DeviceClock:
         found = counts.count(self.device, call)
         self._others = counts.other_streams(self.stream or cuda.get_current_stream())
         return found
+
+    def record(self, call, calls, counts):
+        return replays.record(call, calls, counts)
 
     def unfinished(self):
         return any(not stream.done for stream in self._others)

@@ -201,7 +201,10 @@ def _about_series(series, empty_s):
     skew = statistics.skewness(series.samples_s)
     if skew > 1.1:
         yield "skewed", f"the mean would be {skew:.2f} times the median: a few samples are slow"
-    if series.scope == "device" and empty_s > 0.02 * series.median_s * series.calls_per_sample:
+    if (
+        series.scope in ("device", "graph")
+        and empty_s > 0.02 * series.median_s * series.calls_per_sample
+    ):
         yield (
             "near-resolution",
             f"two events around nothing are {1e6 * empty_s:.2g} us apart, the median is {1e6 * series.median_s:.3g} "

@@ -13,7 +13,7 @@ from . import guards
 from .arguments import arrays_in
 from .expressions import as_work
 from .record import environment, time_label
-from .sampling import SCOPES, Sampler
+from .sampling import ALL_SCOPES, SCOPES, Sampler
 
 __all__ = ["FORMAT", "Measurement", "benchmark"]
 
@@ -71,7 +71,7 @@ class Measurement:
         size, how = self.bytes_moved, "declared"
         if size is None and self.counts is not None:
             size, how = self.counts.planned_bytes, "planned"
-        if not size or series.scope != "device" or not len(series.samples_s):
+        if not size or series.scope not in ("device", "graph") or not len(series.samples_s):
             return None
         return size / series.median_s, how
 
@@ -114,7 +114,8 @@ def benchmark(
                      `guards.check_results` says; a result that differs gets no time (`Refused`)
     ``cache``        "hot", "cold" or both: the device's time with the data of the last call still in the cache, or
                      after a write of more than the cache holds
-    ``scopes``       which of "device", "end_to_end" and "submission" to take
+    ``scopes``       which of "device", "end_to_end" and "submission" to take, and "graph": the device's hot time of a
+                     graph that holds the calls, for kernels so short that the gaps between launches count
     ``inputs``       positions of the arrays that an end-to-end call uploads (default: all)
     ``outputs``      positions of the arrays that hold the result (default: what the call returns, else the arrays
                      that its first call changed)
@@ -139,7 +140,7 @@ def benchmark(
         sampler.warm_up()
         counts = sampler.count()
         guards.check_work(sampler, counts)
-        times, missing = _times(sampler, scopes, caches)
+        times, missing = _times(sampler, scopes, caches, counts)
     return _measurement(
         sampler,
         times,
@@ -153,9 +154,13 @@ def benchmark(
 
 
 def _check_options(scopes, caches, where, reference):
-    unknown = [scope for scope in scopes if scope not in SCOPES]
+    unknown = [scope for scope in scopes if scope not in ALL_SCOPES]
     if unknown or not scopes:
-        raise ValueError(f"scopes are {', '.join(SCOPES)}; not {unknown[0] if unknown else 'none'}")
+        raise ValueError(
+            f"scopes are {', '.join(ALL_SCOPES)}; not {unknown[0] if unknown else 'none'}"
+        )
+    if "graph" in scopes and where == "host":
+        raise ValueError("the scope 'graph' is of a device; the work computes on the host")
     if not caches or [x for x in caches if x not in ("hot", "cold")]:
         raise ValueError(f"cache is {caches}; it must be 'hot', 'cold' or both")
     if (
@@ -190,7 +195,7 @@ def first_call(sampler, reference, rtol, atol):
     return guards.check_results(got, want, rtol, atol), got
 
 
-def _times(sampler, scopes, caches):
+def _times(sampler, scopes, caches, counts):
     """The series of all scopes and caches, and findings about those that there are none of."""
     times, missing = [], []
     resident = caches if "device" in scopes else caches[:1] if "submission" in scopes else ()
@@ -208,6 +213,13 @@ def _times(sampler, scopes, caches):
             times.append(device)
         if "submission" in scopes and number == 0 and sampler.where == "device":
             times.append(submission)
+    if "graph" in scopes:
+        try:
+            times.append(sampler.replays(counts))
+        except guards.Refused as error:
+            if len(scopes) == 1:
+                raise
+            missing.append(guards.Finding(error.kind, str(error)))
     if "end_to_end" in scopes:
         whole = sampler.end_to_end()
         times += [] if whole is None else [whole]
@@ -219,7 +231,7 @@ def _times(sampler, scopes, caches):
                     "with outputs=",
                 )
             )
-    return sorted(times, key=lambda s: (SCOPES.index(s.scope), s.cache != "hot")), missing
+    return sorted(times, key=lambda s: (ALL_SCOPES.index(s.scope), s.cache != "hot")), missing
 
 
 def _measurement(sampler, times, missing, counts, results, **more):

@@ -10,6 +10,7 @@ SCOPE_WORDS = {
     "device": "device, data resident",
     "end_to_end": "end to end",
     "submission": "host submission",
+    "graph": "device, graph replays",
 }
 _HOST_WORDS = {"device": "host, data in its memory", "end_to_end": "end to end"}
 

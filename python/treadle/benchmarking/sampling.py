@@ -5,6 +5,8 @@ Scopes
                   is kept busy in front, so that the host's pace of launching is not in the time.
   ``submission``  the host's time from the call to its return, pending array operations launched.
   ``end_to_end``  inputs in host memory to results in host memory, by the host's clock.
+  ``graph``       as ``device``, hot, of a graph that holds the calls: without what a stream needs between two launches.
+                  Only on request, and only of work that a graph can hold.
 
 Cache
   ``hot``   a sample is the mean of as many calls, one behind the other, as the clock needs.
@@ -20,9 +22,10 @@ from . import statistics
 from .arguments import Arguments, hand_over
 from .clock import DeviceClock, HostClock
 
-__all__ = ["SCOPES", "Policy", "Samples", "Series", "measure"]
+__all__ = ["ALL_SCOPES", "SCOPES", "Policy", "Samples", "Series", "measure"]
 
 SCOPES = ("device", "end_to_end", "submission")
+ALL_SCOPES = (*SCOPES, "graph")
 _LONGEST_HIDDEN = 0.05  # seconds of a call that a delay may cover
 _FEWEST_CALLS = 5  # of one hot sample, unless a call takes 10 ms
 _MOST_CALLS = 256  # of one sample: fewer than a stream's queue takes without making the host wait
@@ -280,6 +283,28 @@ class Sampler:
         )
         second.converged = _narrow(second)
         return first, second
+
+    def replays(self, counts):
+        """The series of scope ``graph``; ``counts`` are those of one call. `Refused` where a graph cannot hold it."""
+        calls = self.calls_of_a_sample()
+        replay, series = self.clock.record(self.call, calls, counts), _Growing(self, "graph", "hot")
+        while series.wants_more():
+            series.add(self.replay_sample(replay) / calls, self.clock.conditions(), False)
+        return series.finish(calls, False)
+
+    def replay_sample(self, replay):
+        """Seconds of the device for one replay, with another in front so that the device is busy when it begins."""
+        clock = self.clock
+        self._prepare()
+        clock.wait()
+        if self.setup is None:
+            replay.launch()
+        clock.delay(self.delay_s)
+        start = clock.mark()
+        replay.launch()
+        end = clock.mark()
+        clock.wait()
+        return clock.between(start, end)
 
     def resident_sample(self, cold=False):
         """As `sample`, taken anew where a gap can be avoided."""
