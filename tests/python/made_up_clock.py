@@ -10,7 +10,7 @@ class MadeUpClock:
     ``elsewhere_s`` of it go to a stream that the marks do not see.
     """
 
-    cache_bytes = 1 << 20
+    cache_bytes, local = 1 << 20, False
 
     def __init__(self, mark_s=0.0, conditions=(), counts=None):
         self.host = self.busy_until = self.other_stream = 0.0

@@ -95,6 +95,25 @@ def test_wrong_options_of_compare(options, words):
         race(1e-4, 1e-4, **options)
 
 
+def test_arrays_of_the_device_are_for_both_and_stay_as_they_are():
+    host = np.arange(1000, dtype=np.float32)
+    x = td.asarray(host, blocking=True)
+    add = td.RawKernel('extern "C" __global__ void add(float* x) { x[threadIdx.x] += 1; }', "add")
+
+    def in_place(a):
+        add((1,), (1000,), (a,))
+
+    def on_cpu(a):
+        a += 1
+
+    for other in (in_place, on_host(on_cpu)):
+        found = compare(in_place, other, x, policy=QUICK, scopes=("device",))
+        assert found.checked.startswith("equal to each other")
+        assert np.array_equal(td.asnumpy(x), host)
+    compare(on_host(on_cpu), on_host(on_cpu), host, policy=QUICK)
+    assert host[1] == 1
+
+
 # ---- saved ----
 
 

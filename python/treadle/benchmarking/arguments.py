@@ -38,14 +38,15 @@ def hand_over(result):
 class Arguments:
     """The arguments of a call in both places: ``host`` as NumPy arrays, ``resident`` where the work computes.
 
-    Every NumPy or Treadle array among them is uploaded once, here, for the resident scope. ``inputs`` and
-    ``outputs`` are positions in ``args``: of the arrays that have to be uploaded before the work (default: all), and
-    of those that hold its result (default: what the call returns, else the arrays that its first call changed).
+    Every NumPy array among them is uploaded once, here, for the resident scope; an array of the device is the caller's
+    own, whose layout is part of what is measured, or a copy of it with ``own``. ``inputs`` and ``outputs`` are
+    positions in ``args``: of the arrays that have to be uploaded before the work (default: all), and of those that
+    hold its result (default: what the call returns, else the arrays that its first call changed).
 
     ValueError: a position that is no array's, or an array that is neither an input nor an output.
     """
 
-    def __init__(self, args, clock, inputs=None, outputs=None):
+    def __init__(self, args, clock, inputs=None, outputs=None, own=False):
         self.positions = tuple(i for i, value in enumerate(args) if _is_array(value))
         self.inputs = (
             self.positions if inputs is None else _checked(inputs, "inputs", self.positions)
@@ -62,12 +63,24 @@ class Arguments:
             for value in args
         )  # fmt: skip
         self.resident = tuple(
-            clock.upload(value) if i in self.positions and not _is_device(value) else value
+            self._resident(i, value, clock, own) if i in self.positions else value
             for i, value in enumerate(args)
         )
 
+    def _resident(self, i, value, clock, own):
+        if clock.local:
+            return self.host[i].copy("K")
+        if _is_device(value):
+            return value.copy("K") if own else value
+        return clock.upload(value)
+
     def uploaded(self, clock):
-        """The arguments, with the inputs brought to the device anew and fresh memory for pure outputs."""
+        """The arguments, with the inputs brought to the device anew and fresh memory for pure outputs.
+
+        Work on the host has them in its memory already.
+        """
+        if clock.local:
+            return self.resident
         return tuple(
             value if i not in self.positions
             else clock.upload(value) if i in self.inputs

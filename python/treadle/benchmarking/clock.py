@@ -16,6 +16,7 @@ A clock is all that `sampling` knows of a device, so that tests can put a made-u
 ``conditions()``     clock rates, power and temperature at this moment, or None when they cannot be read
 ``upload(array)``, ``empty_like(array)``, ``download(array)``  a host array on the device, memory for one like it,
 and its values back on the host, where they can be read when the call returns
+``local``            True when work under the clock computes in host memory
 
 A delay is a kernel that reads the device's clock until the time is over. It cannot hang: it waits for no one.
 """
@@ -45,6 +46,8 @@ _L2_CACHE_SIZE = 38  # CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE
 
 class DeviceClock:
     """Times of the current device's current stream (or of ``stream``)."""
+
+    local = False
 
     def __init__(self, stream=None):
         self.device = cuda.Device()
@@ -123,6 +126,8 @@ class DeviceClock:
 
 class HostClock:
     """Times of functions that compute on the host, as NumPy's do: a call has finished when it returns."""
+
+    local = True
 
     def __init__(self):
         self._buffer = None

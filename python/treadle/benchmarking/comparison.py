@@ -139,7 +139,9 @@ def compare(
         where = "host" if isinstance(one, on_host) else "device"
         work, values, name = as_work(one.work if where == "host" else one, args, arrays, where)
         clock = clocks[i] if clocks else None
-        samplers.append(Sampler(work, values, inputs, outputs, setup, where, policy, clock))
+        samplers.append(
+            Sampler(work, values, inputs, outputs, setup, where, policy, clock, own=True)
+        )
         names.append(name)
     checked = _same_results(samplers, reference, rtol, atol)
     findings = []

@@ -161,7 +161,7 @@ class Sampler:
     """One piece of work under a clock. `warm_up` comes first, then any of the series in any order."""
 
     def __init__(self, work, args=(), inputs=None, outputs=None, setup=None, where="device",
-                 policy=None, clock=None, progress=None):  # fmt: skip
+                 policy=None, clock=None, progress=None, own=False):  # fmt: skip
         if not callable(work):
             raise TypeError(
                 f"work must be a function, not {type(work).__name__}: the value of an array is computed once, "
@@ -172,7 +172,7 @@ class Sampler:
         self.work, self.setup, self.where = work, setup, where
         self.policy = policy or Policy()
         self.clock = clock or (DeviceClock() if where == "device" else HostClock())
-        self.arguments = Arguments(args, self.clock, inputs, outputs)
+        self.arguments = Arguments(args, self.clock, inputs, outputs, own)
         self.progress = progress or (lambda *_: None)
         self.calls, self.gaps_in_a_row = 1, 0
         self.called = self.waits_inside = False
