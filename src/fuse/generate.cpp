@@ -98,7 +98,7 @@ std::string round_keys(const char* before) {
 std::string random_text(Draw draw, DType dtype) {
   std::string type(fuse::cuda_name(dtype));
   int count = per_block(draw, dtype);
-  std::string body = "    const td_words r = td_philox(block, 0, keys);\n";
+  std::string body = "    const td_words r = td_philox(block, 0, TD_KEYED(seed, keys));\n";
   auto each = [&](const std::string& function, const std::string& more) {
     for (int k = 0; k < count; ++k)
       body += cat("    v[", k, "] = ", function, "(",

@@ -101,6 +101,7 @@ void launch_finish(driver::DeviceState& device, CUstream stream, Program program
   std::int64_t outputs = plan.kept.count, many = holds_few_threads(device) ? 32 : 256;
   strip_to_finish(program, plan);
   plan.across = outputs >= many ? 32 : 1;  // results side by side in a block
+  plan.least_blocks = 0;
   Arguments arguments;
   add_arguments(arguments, program, plan, part);
   const LoadedKernel& finish = kernel(

@@ -72,9 +72,9 @@ bool hold_rows(const Program& program, StagedPlan& plan) {
   return true;
 }
 
-// Neighbouring results that a thread reads with one access.
+// Neighbouring results that a thread reads with one access; of moments it holds four at most.
 int band_width(const Program& program, const StagedPlan& plan) {
-  std::size_t largest = 1;
+  std::size_t largest = has_moments(program) ? 4 : 1;
   for (const View& leaf : program.leaves) largest = std::max(largest, itemsize(leaf.dtype));
   auto width = static_cast<std::int64_t>(16 / largest);
   if (plan.kept.count % width != 0 || plan.kept.dims.back() % width != 0) return 1;
@@ -93,7 +93,7 @@ int band_width(const Program& program, const StagedPlan& plan) {
 }
 
 // Several threads a result until a block is full, then as many blocks as the device holds at once
-// with half of its threads: accesses are wide.
+// with half of its threads: accesses are wide. Moments take more registers.
 void cut_into_bands(driver::DeviceState& device, const Program& program, StagedPlan& plan) {
   plan.way = Way::bands;
   plan.width = band_width(program, plan);
@@ -101,7 +101,10 @@ void cut_into_bands(driver::DeviceState& device, const Program& program, StagedP
   plan.across = static_cast<int>(divided_up(side, tiles));
   plan.lanes = plan.across;
   std::int64_t depth = kBlock / plan.across, length = plan.reduced.count;
-  std::int64_t wanted = std::max<std::int64_t>(1, resident_blocks(device) / 2 / tiles);
+  bool moments = program.roots.size() == 1 && has_moments(program);
+  if (moments && info(program.roots[0].input).kind != 'c') plan.least_blocks = 3;
+  std::int64_t resident = resident_blocks(device) * (plan.least_blocks ? 3 : 4) / 8;
+  std::int64_t wanted = std::max<std::int64_t>(1, resident / tiles);
   std::int64_t splits = std::clamp<std::int64_t>(divided_up(length, 16 * depth), 1, wanted);
   plan.chunk = divided_up(divided_up(length, splits), 4 * depth) * 4 * depth;
   plan.splits = plan.chunk > 0 ? static_cast<int>(divided_up(length, plan.chunk)) : 1;

@@ -19,11 +19,12 @@ struct StagedPlan {
   Walk kept, reduced;  // operands: leaves, stores, kept stores
   enum class Way : char { row, column, held_rows, bands } way = Way::row;
   int lanes = 256;
-  int width = 1;       // elements per access
-  int vectors = 1;     // accesses of a lane for a row (held rows)
-  int at_once = 1;     // rows of a lane (held rows)
-  bool whole = false;  // rows fill their lanes (held rows)
-  int across = 1;      // threads side by side (bands)
+  int width = 1;         // elements per access
+  int vectors = 1;       // accesses of a lane for a row (held rows)
+  int at_once = 1;       // rows of a lane (held rows)
+  bool whole = false;    // rows fill their lanes (held rows)
+  int across = 1;        // threads side by side (bands)
+  int least_blocks = 0;  // that a multiprocessor shall hold, where registers would allow fewer
   int splits = 1;
   std::int64_t chunk = 0;
   bool wide = false;

@@ -40,8 +40,9 @@ bool StagedText::starts(std::size_t stage) const {
 }
 
 void StagedText::head(const char* kernel) {
-  out_ << "extern \"C\" __global__ void __launch_bounds__(256) " << kernel << "("
-       << parameter_list(program_);
+  out_ << "extern \"C\" __global__ void __launch_bounds__(256"
+       << (plan_.least_blocks ? ", " + std::to_string(plan_.least_blocks) : "") << ") " << kernel
+       << "(" << parameter_list(program_);
   for (std::size_t k = 0; k < program_.kept_stores.size(); ++k)
     out_ << type(leaves() + program_.stores.size() + k) << "* o" << k << ", ";
   for (std::size_t k = 0; k < program_.roots.size(); ++k) out_ << "double n" << k << ", ";

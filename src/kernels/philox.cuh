@@ -6,37 +6,47 @@ struct td_words {
   unsigned w[4];
 };
 
-// The keys of the rounds, two words each: a kernel that gets them as parameters computes none.
+TD_FN void td_philox_round(unsigned& c0, unsigned& c1, unsigned& c2, unsigned& c3, unsigned k0,
+                           unsigned k1) {
+  unsigned long long p0 = 0xD2511F53ull * c0, p1 = 0xCD9E8D57ull * c2;
+  unsigned h0 = (unsigned)(p0 >> 32), h1 = (unsigned)(p1 >> 32);
+  c0 = h1 ^ c1 ^ k0;
+  c2 = h0 ^ c3 ^ k1;
+  c1 = (unsigned)p1;
+  c3 = (unsigned)p0;
+}
+TD_FN td_words td_philox(unsigned long long block, unsigned long long stream,
+                         unsigned long long key) {
+  unsigned c0 = (unsigned)block, c1 = (unsigned)(block >> 32), c2 = (unsigned)stream,
+           c3 = (unsigned)(stream >> 32);
+  unsigned k0 = (unsigned)key, k1 = (unsigned)(key >> 32);
+#pragma unroll
+  for (int round = 0; round < 10; ++round) {
+    td_philox_round(c0, c1, c2, c3, k0, k1);
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+  }
+  return td_words{{c0, c1, c2, c3}};
+}
+
+// The same with the keys of all rounds, two words each: a thread that gets them as parameters adds
+// none up. Where warps are vectors a sum is cheaper than a parameter.
 struct td_keys {
   unsigned long long pair[10];
 };
-
 TD_FN td_words td_philox(unsigned long long block, unsigned long long stream, const td_keys& keys) {
   unsigned c0 = (unsigned)block, c1 = (unsigned)(block >> 32), c2 = (unsigned)stream,
            c3 = (unsigned)(stream >> 32);
 #pragma unroll
-  for (int round = 0; round < 10; ++round) {
-    unsigned long long p0 = 0xD2511F53ull * c0, p1 = 0xCD9E8D57ull * c2;
-    unsigned h0 = (unsigned)(p0 >> 32), h1 = (unsigned)(p1 >> 32);
-    c0 = h1 ^ c1 ^ (unsigned)keys.pair[round];
-    c2 = h0 ^ c3 ^ (unsigned)(keys.pair[round] >> 32);
-    c1 = (unsigned)p1;
-    c3 = (unsigned)p0;
-  }
+  for (int round = 0; round < 10; ++round)
+    td_philox_round(c0, c1, c2, c3, (unsigned)keys.pair[round], (unsigned)(keys.pair[round] >> 32));
   return td_words{{c0, c1, c2, c3}};
 }
-TD_FN td_words td_philox(unsigned long long block, unsigned long long stream,
-                         unsigned long long key) {
-  td_keys keys;
-  unsigned k0 = (unsigned)key, k1 = (unsigned)(key >> 32);
-#pragma unroll
-  for (int round = 0; round < 10; ++round) {
-    keys.pair[round] = k0 | (unsigned long long)k1 << 32;
-    k0 += 0x9E3779B9u;
-    k1 += 0xBB67AE85u;
-  }
-  return td_philox(block, stream, keys);
-}
+#ifdef __TREADLE__
+#define TD_KEYED(key, keys) key
+#else
+#define TD_KEYED(key, keys) keys
+#endif
 
 TD_FN unsigned long long td_word64(const td_words& r, int half) {
   return (unsigned long long)r.w[2 * half] | ((unsigned long long)r.w[2 * half + 1] << 32);
