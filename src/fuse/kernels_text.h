@@ -15,6 +15,7 @@ extern const char kText_scan_tiles[];     // long rows in one pass
 extern const char kText_sort[];           // keys and radix sort
 extern const char kText_sort_long[];      // the same for rows longer than a block
 extern const char kText_sort_serial[];    // the same by few threads
+extern const char kText_select_rows[];    // elements by place, one row a warp
 extern const char kText_sort_warp[];      // rows of a few elements, one a warp
 extern const char kText_correlate[];      // sliding products
 extern const char kText_search[];         // binary search, moving elements by place

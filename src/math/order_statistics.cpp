@@ -8,6 +8,7 @@
 
 #include "array/operations.h"
 #include "fuse/axis_rows.h"
+#include "fuse/launch_select_rows.h"
 #include "treadle/error.h"
 #include "treadle/indexing.h"
 #include "treadle/sorting.h"
@@ -174,6 +175,11 @@ Array sorted_elements(const Array& x, std::span<const std::int64_t> places) {
   Array found = fuse::empty_beside(x, {rows, static_cast<std::int64_t>(order.size())}, x.dtype());
   for (std::int64_t r = 0; done && r < rows; ++r)
     done = select_row(array::packed(table.index({r})), order, found.index({r}));
+  if (!done && fuse::selects_rows(table, order.size())) {
+    // Rows that stay in a cache are searched by the bits of their keys.
+    fuse::launch_select_rows(array::packed(table), order, found);
+    done = true;
+  }
   Array sorted = done ? Array() : sort(table);
   Array flat = out.reshape({rows, shape.back()});
   for (std::size_t k = 0; k < places.size(); ++k) {

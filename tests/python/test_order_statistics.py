@@ -1,4 +1,4 @@
-"""Elements by place of rows that are long enough to be selected, not sorted, against NumPy's sort."""
+"""Elements by place of rows that are selected or searched, not sorted, against NumPy's sort."""
 
 import numpy as np
 import pytest
@@ -43,6 +43,22 @@ def test_places(kind, dtype, seed, shares, n):
     places = [min(int(share * n), n - 1) for share in shares]
     got = td._treadle._sorted_elements(td.asarray(host), places)
     np.testing.assert_array_equal(td.asnumpy(got), np.sort(host)[places])
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.sampled_from(KINDS), st.sampled_from(["f4", "f8", "i4", "i8", "u4", "u8"]), st.integers(0, 999),
+    st.lists(st.floats(0, 1), min_size=1, max_size=4), st.integers(250, 3000), st.integers(1, 9), st.booleans(),
+)  # fmt: skip
+def test_places_of_many_rows(kind, dtype, seed, shares, n, rows, nan):
+    host = data(kind, n * rows, dtype, seed).reshape(rows, n)
+    if nan and host.dtype.kind == "f":
+        host[0, :: max(1, seed % 7)] = np.nan
+    places = [min(int(share * n), n - 1) for share in shares]
+    places += [min(places[0] + 1, n - 1)]  # neighbours, as of a median
+    for x in (td.asarray(host), td.asarray(host.T.copy()).T):
+        got = td._treadle._sorted_elements(x, places)
+        np.testing.assert_array_equal(td.asnumpy(got), np.sort(host, -1)[:, places])
 
 
 @pytest.mark.parametrize("kind", KINDS)
