@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import _treadle
-from ._creation import asarray, empty
+from ._creation import asarray, empty, empty_like
 from ._functions import _axis, _own, concatenate, copyto, moveaxis
 from ._kinds import kind_of
 from ._treadle import ndarray
@@ -233,7 +233,9 @@ def gradient(f, *varargs, axis=None, edge_order=1):
     spacings = _spacings(f, varargs, axes)
     if edge_order not in (1, 2):
         raise ValueError("'edge_order' greater than 2 not supported")
-    if f.dtype.kind in "iub":
+    if f.dtype.kind == "b":
+        raise TypeError("gradient: bools cannot be subtracted; use f.astype(float)")
+    if f.dtype.kind in "iu":
         f = f.astype(np.float64)
     for k in axes:
         if f.shape[k] < edge_order + 1:
@@ -246,8 +248,8 @@ def gradient(f, *varargs, axis=None, edge_order=1):
 
 
 def _derivative(f, axis, h, edge_order):
-    f = moveaxis(f, axis, -1)
-    out = empty(f.shape, f.dtype)
+    result = empty_like(f)
+    f, out = moveaxis(f, axis, -1), moveaxis(result, axis, -1)
     uniform = not isinstance(h, ndarray) or h.ndim == 0
     if uniform:
         out[..., 1:-1] = (f[..., 2:] - f[..., :-2]) / (2.0 * h)
@@ -265,7 +267,7 @@ def _derivative(f, axis, h, edge_order):
     else:
         out[..., 0] = _edge_slope(f[..., 0], f[..., 1], f[..., 2], *first, uniform)
         out[..., -1] = -_edge_slope(f[..., -1], f[..., -2], f[..., -3], *last, uniform)
-    return moveaxis(out, -1, axis)
+    return result
 
 
 def _edge_slope(f0, f1, f2, near, far, uniform):

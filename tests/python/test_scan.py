@@ -243,3 +243,14 @@ def test_errors_are_numpys(call):
 def test_host_arrays_are_refused():
     with pytest.raises(TypeError, match="asarray"):
         td.cumsum(X)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_gradient_keeps_the_memory_order(axis, order):
+    host = np.asarray(np.random.default_rng(0).normal(size=(3, 4, 5)), order=order)
+    want, got = np.gradient(host, axis=axis), td.gradient(td.asarray(host), axis=axis)
+    assert got.strides == want.strides
+    np.testing.assert_allclose(td.asnumpy(got), want)
+    with pytest.raises(TypeError):
+        td.gradient(td.asarray(host) > 0)
