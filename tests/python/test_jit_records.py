@@ -391,3 +391,33 @@ def test_globals_and_closures_are_frozen_when_a_kernel_is_compiled():
     assert integers.item() == 11  # compiled before the change
     kernel[1, 1](floats)
     assert floats.item() == 22  # compiled for these arguments after it
+
+
+def test_slices_of_records_are_assigned():
+    dtype = np.dtype([("n", np.int32), ("x", np.float64)])
+
+    @cuda.jit
+    def k(a, b, grid):
+        a[2:4] = b[:2]
+        a[6:] = b[0]
+        a[0:2] = (7, 0.5)
+        grid[:, 1:] = b[:2]
+
+    a, b = np.zeros(8, dtype), np.zeros(3, dtype)
+    b["n"], b["x"] = [1, 2, 3], [1.5, 2.5, 3.5]
+    grid = np.zeros((2, 3), dtype)
+    want, want_grid = a.copy(), grid.copy()
+    want[2:4], want[6:], want[0:2], want_grid[:, 1:] = b[:2], b[0], (7, 0.5), b[:2]
+    k[1, 1](a, b, grid)
+    np.testing.assert_array_equal(a, want)
+    np.testing.assert_array_equal(grid, want_grid)
+
+
+def test_slices_of_other_records_are_refused():
+    @cuda.jit
+    def k(a, b):
+        a[:2] = b[:2]
+
+    a, b = np.zeros(3, [("n", np.int32)]), np.zeros(3, [("n", np.int64)])
+    with pytest.raises(TypeError, match="the records must have the same fields"):
+        k[1, 1](a, b)

@@ -187,9 +187,8 @@ def fill(c, target, value, node):
     n = c.temps
     loop = f"for (long long k{n} = 0; k{n} < {target.code}.size(); ++k{n})"
     if isinstance(type_.dtype, ty.Record):
-        raise c.error(
-            "a slice of records cannot be assigned", node, "write a loop over its records"
-        )
+        records.fill(c, target, value, loop, f"k{n}", node)
+        return
     if not (value.type.is_tuple or value.type.is_array):
         value = c.keep(stored(c, value, type_.dtype, node))
         c.emit(f"{loop} {target.code}.flat(k{n}) = {value.code};")

@@ -77,6 +77,28 @@ def copy_record(c, target, type_, value, node):
     c.emit(f"tdpy::copy_bytes<{type_.dtype.itemsize}>({target}.data, {value.code}.data);")
 
 
+def fill(c, target, value, loop, k, node):
+    """Every record of a view gets a record, or a tuple of its fields, or that of an array which broadcasts to it."""
+    type_ = target.type.dtype
+    source = c.keep(value)
+    if source.type.is_array:
+        if source.type.dtype != type_ or source.type.ndim > target.type.ndim:
+            text = f"a value of type {source.type} cannot be stored in records {type_}"
+            raise c.error(text, node, "the records must have the same fields")
+        if c.unit.bounds:
+            from .debugging import checked_shapes
+
+            checked_shapes(c, source, target, node)
+    c.emit(loop + " {")
+    if source.type.is_array:
+        c.temps += 1
+        one = f"t{c.temps}"
+        c.emit(f"auto {one} = tdpy::spread({source.code}, {target.code}, {k});")
+        source = Value(type_, f"{type_.cpp}{{(char*)&{one}}}")
+    copy_record(c, f"{type_.cpp}{{(char*)&{target.code}.flat({k})}}", type_, source, node)
+    c.emit("}")
+
+
 def field_of_all(c, base, name, node):
     """The view of one field of every element of an array of records."""
     dtype, offset = _field(c, base.type.dtype.dtype, name, node)
