@@ -3,6 +3,7 @@
 // without any Python-level code.
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -244,7 +245,9 @@ struct PythonLaunch {
 void spread_tasks(std::int64_t tasks, Variant& variant, LaunchConfig& config) {
   if (!config.block.x) config.block.x = variant.block_for_all(config.shared);
   std::int64_t block = config.block.x;
-  config.grid.x = static_cast<std::uint32_t>((tasks + block - 1) / block);
+  std::int64_t blocks = tasks / block + (tasks % block != 0);
+  constexpr std::int64_t kMost = 0xffffffff;  // more than any device takes: refused with the limit
+  config.grid.x = static_cast<std::uint32_t>(std::min(blocks, kMost));
 }
 
 // Launches are configured by Python, which warns about those that fill little of the device.

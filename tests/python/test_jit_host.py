@@ -457,3 +457,5 @@ def test_forall_chooses_once_and_takes_what_launches_take():
         add_one.forall(1, -1)
     with pytest.raises(td.LaunchLimitError):
         add_one.forall(4096, 2048)(x)
+    with pytest.raises(td.LaunchLimitError, match="grid dimension x is 4294967295"):
+        add_one.forall(2**60)(x)

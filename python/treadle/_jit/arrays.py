@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import records, special_values
+from . import optional, records, special_values
 from . import types as ty
 from .debugging import checked_step
 from .errors import suggestion
@@ -172,6 +172,7 @@ def put(c, dtype, code, value, node):
 
 def stored(c, value, dtype, node):
     """The value as an element of an array or a field."""
+    value = optional.given(value)
     found = special_values.stored(c, value, dtype, node)
     if found is not None:
         return found

@@ -10,7 +10,7 @@ change its type along the way, as in Python, and every C++ variable still has on
 
 import ast
 
-from . import ranges
+from . import optional, ranges
 from . import types as ty
 from .capture import Function
 from .errors import KernelError, TypingError, UnsupportedError, place, unexpected
@@ -136,6 +136,7 @@ class FunctionCompiler(Expressions):
 
     def variable(self, name, type_):
         """The C++ variable of a name for one type."""
+        optional.need(self, type_)
         plain = name + "_"
         taken = self.variables.get(plain)
         if taken is None or taken == type_:
@@ -203,8 +204,8 @@ class FunctionCompiler(Expressions):
             have = env.get(name)
             if have is None or isinstance(value.type, Conflict) or value.type.cpp is None:
                 continue
-            if ty.unify(have.type, value.type) is None:
-                continue  # the next walk of the loop finds the conflict, if the name is read
+            if value.type is ty.none or ty.unify(have.type, value.type) is None:
+                continue  # the next walk of the loop finds the type, or the conflict if it is read
             if have.type != value.type and have.type.cpp is not None:
                 code = self.variable(name, value.type)
                 self.emit(f"{code} = {self.convert(have, value.type).code};")
@@ -322,7 +323,8 @@ class FunctionCompiler(Expressions):
         if value.type.cpp is None:
             raise self.error(f"a device function cannot return {_describe(value)}", node)
         wanted = self.result
-        if value.type is ty.none and wanted not in (None, ty.none):
+        falls_off = not isinstance(node, ast.Return)
+        if falls_off and value.type is ty.none and wanted not in (None, ty.none):
             raise self.error(
                 f"a path of '{self.function.name}' ends without a return, another gives {wanted}",
                 node,

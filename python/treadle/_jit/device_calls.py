@@ -478,7 +478,9 @@ def print_values(c, args, node):
             raise c.error(
                 f"print does not take {type_} in kernels",
                 node,
-                "print numbers, strings and tuples of them",
+                "test a value that may be None with 'is not None' first"
+                if isinstance(type_, ty.Optional)
+                else "print numbers, strings and tuples of them",
             )
 
     for k, value in enumerate(args):

@@ -6,7 +6,17 @@ import types as pytypes
 import numpy as np
 
 from .. import _treadle
-from . import arrays, operators, pointers, ranges, records, special_values, stubs, vector_types
+from . import (
+    arrays,
+    operators,
+    optional,
+    pointers,
+    ranges,
+    records,
+    special_values,
+    stubs,
+    vector_types,
+)
 from . import types as ty
 from .array_parts import Part
 from .debugging import checked_count, checked_item
@@ -161,6 +171,7 @@ class Expressions:
         return self.binary(node.op, left, self.expression(node.right), node)
 
     def binary(self, op, left, right, node):
+        left, right = optional.given(left), optional.given(right)
         return operators.binary(self, op, left, right, node)
 
     def on_UnaryOp(self, node):
@@ -271,6 +282,10 @@ class Expressions:
         if value.is_const and not isinstance(value.type, ty.Scalar):
             return number(bool(value.const))
         type_ = value.type
+        if isinstance(type_, ty.Optional):
+            value = self.keep(value)
+            inner = self.truth(optional.given(value), node)
+            return Value(ty.boolean, f"({optional.present(value).code} && {inner.code})")
         if type_ == ty.boolean:
             return value
         if isinstance(type_, ty.Scalar):
@@ -287,6 +302,11 @@ class Expressions:
 
     def convert(self, value, type_):
         """The value as another type that it fits in, or that a store casts to."""
+        if value.type == type_:
+            return value
+        if isinstance(type_, ty.Optional):
+            return optional.made(self, value, type_)
+        value = optional.given(value)
         if value.type == type_:
             return value
         special = special_values.stored(self, value, type_, None)
@@ -335,7 +355,7 @@ class Expressions:
             elif isinstance(part, ast.Constant) and part.value is Ellipsis:
                 items.append(Ellipsis)
             else:
-                value = self.expression(part)
+                value = optional.given(self.expression(part))
                 if value.type is ty.none:
                     items.append(None)
                 elif value.is_const and value.const is Ellipsis:
@@ -496,6 +516,9 @@ class Expressions:
             raise self.error(text, node, "is an operator missing before the parenthesis?")
         args, kwargs = self.arguments(node)
         self.node = node
+        python = isinstance(getattr(target.const, "py_func", target.const), pytypes.FunctionType)
+        if not python and target.const is not print:
+            args = [optional.given(a) for a in args]
         return builtins.call(self, target.const, args, kwargs, node)
 
     def arguments(self, node):

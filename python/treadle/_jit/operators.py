@@ -3,7 +3,7 @@
 import ast
 import operator
 
-from . import special_values
+from . import optional, special_values
 from . import types as ty
 from .debugging import checked_divisor
 from .values import UNKNOWN, Value, number
@@ -242,6 +242,7 @@ def unary(c, op, value, node):
 
 
 def unary_by_symbol(c, symbol, value, node=None):
+    value = optional.given(value)
     type_ = value.type
     if isinstance(type_, ty.Time) and not type_.is_date:
         return special_values.sign(value, symbol)
@@ -282,6 +283,9 @@ def compare(c, op, left, right, node):
 
 
 def compare_by_symbol(c, symbol, left, right, node=None):
+    if ty.none in (left.type, right.type) and symbol in ("==", "!="):
+        return identity(c, left, right, symbol == "==", node)
+    left, right = optional.given(left), optional.given(right)
     a, b = left.type, right.type
     if a.is_tuple and b.is_tuple:
         return _compare_tuples(c, symbol, left, right, node)
@@ -368,6 +372,10 @@ def _compare_tuples(c, symbol, left, right, node):
 
 def identity(c, left, right, positive, node):
     if ty.none in (left.type, right.type):
+        for value in (left, right):
+            if isinstance(value.type, ty.Optional):
+                code = optional.present(c.keep(value)).code
+                return Value(ty.boolean, f"(!{code})" if positive else code)
         return number((left.type == right.type) == positive)
     if left.is_const and right.is_const and left.type.cpp is None:
         return number((left.const is right.const) == positive)

@@ -1,4 +1,5 @@
-"""What comparisons say of integers: inside of ``if i > 0:`` the value of ``i`` is at least 1.
+"""What comparisons say of names: inside of ``if i > 0:`` the value of ``i`` is at least 1, inside of ``if x is not
+None:`` x is a number.
 
 So ``a[i - 1]`` there needs no look at the sign of its index. Facts are kept in the Values of names, as ``least``; they
 hold for one path and are joined where paths meet.
@@ -7,11 +8,15 @@ hold for one path and are joined where paths meet.
 import ast
 import contextlib
 
+from . import optional
 from .values import Value
 
 _ABOVE = {ast.Gt: 1, ast.GtE: 0, ast.Eq: 0}  # name OP bound: the name is at least bound + this
 _FLIPPED = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Eq: ast.Eq}
-_NEGATED = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt, ast.NotEq: ast.Eq}
+_NEGATED = {
+    ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt, ast.NotEq: ast.Eq, ast.Eq: ast.NotEq,
+    ast.Is: ast.IsNot,
+}  # fmt: skip
 
 
 def lower(a, b):
@@ -37,10 +42,19 @@ def facts(c, test, holds):
         return {}
     found = {}
     for left, op, right in _comparisons(test, holds):
+        if op in (ast.IsNot, ast.NotEq) and isinstance(left, ast.Name) and _is_none(right):
+            value = c.env.get(left.id)
+            if value is not None and value.type != optional.given(value).type:
+                found[left.id] = optional.given(value)
+            continue
         for name, sign, bound in ((left, op, right), (right, _FLIPPED.get(op), left)):
             if isinstance(name, ast.Name) and sign in _ABOVE:
                 _note(c, found, name.id, bound, _ABOVE[sign])
     return found
+
+
+def _is_none(node):
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _note(c, found, name, bound, more):
@@ -76,6 +90,8 @@ def _comparisons(test, holds):
     elif isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And if holds else ast.Or):
         for part in test.values:
             yield from _comparisons(part, holds)
+    elif isinstance(test, ast.Name) and holds:
+        yield test, ast.IsNot, ast.Constant(None)
     elif isinstance(test, ast.Compare):
         operands = [test.left, *test.comparators]
         if holds:

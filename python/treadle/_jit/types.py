@@ -265,6 +265,19 @@ class CPointer(Type):
         return f"p{self.dtype.code}"
 
 
+class Optional(Type):
+    """A number or None."""
+
+    def __init__(self, inner):
+        self.inner = inner
+        super().__init__(f"OptionalType({inner})")
+        self.cpp = f"tdpy::optional<{inner.cpp}>"
+
+    @property
+    def code(self):
+        return f"n{self.inner.code}"
+
+
 class Opaque(Type):
     """What exists at compile time only: modules, functions, dtypes, strings."""
 
@@ -385,6 +398,13 @@ def promote(a, b):
     return a if a == b else from_dtype(np.promote_types(a.dtype, b.dtype))
 
 
+def _optional(a, b):
+    """The type of a number or None."""
+    a, b = (t.inner if isinstance(t, Optional) else t for t in (a, b))
+    inner = b if a is none else a if b is none else unify(a, b)
+    return Optional(inner) if isinstance(inner, Scalar) else None
+
+
 def unify(a, b):
     """The type of a variable that has type ``a`` on one path and ``b`` on another, or None."""
     if a == b:
@@ -395,6 +415,8 @@ def unify(a, b):
         return a
     if isinstance(a, Scalar) and isinstance(b, Scalar):
         return promote(a, b)
+    if Optional in (type(a), type(b)) or none in (a, b):
+        return _optional(a, b)
     same = isinstance(a, Array) and isinstance(b, Array) and a.aligned == b.aligned
     if same and (a.dtype, a.ndim) == (b.dtype, b.ndim):
         if a.mutable == b.mutable:
