@@ -102,7 +102,7 @@ def test_source_of_a_kernel():
 
     kernel[1, 1](td.zeros(1))
     (text,) = kernel.inspect_source().values()
-    assert "__global__ void py_kernel(" in text and "test_jit_linking.py" in text
+    assert "__global__ void py__kernel(" in text and "test_jit_linking.py" in text
     assert kernel.inspect_source((ty.float64[::1],)) == text
     assert "plus(float a_, float b_)" in cuda.compile_source(
         plus, (ty.float32, ty.float32), device=True
@@ -132,6 +132,6 @@ def test_ptx_comes_from_nvrtc():
         x[cuda.grid(1)] = 1
 
     kernel[1, 1](td.zeros(1))
-    assert ".entry py_kernel" in next(iter(kernel.inspect_asm().values()))
+    assert ".entry py__kernel" in next(iter(kernel.inspect_asm().values()))
     fresh, _ = cuda.compile_ptx(kernel, "void(float64[:])", cc=(9, 0))
     assert ".target sm_90" in fresh
