@@ -129,21 +129,22 @@ struct td_max {
   TD_FN A combine(A a, A b) { return td_maximum(a, b); }
   TD_FN T finish(A a, double) { return a; }
 };
+// Truth is a byte of 0 or 1 on the way: bytes are combined whole, without asking each.
 template <class T>
 struct td_any {
-  typedef bool A;
-  TD_FN A none() { return false; }
-  TD_FN A lift(T x, long long) { return x; }
-  TD_FN A combine(A a, A b) { return a || b; }
-  TD_FN bool finish(A a, double) { return a; }
+  typedef unsigned char A;
+  TD_FN A none() { return 0; }
+  TD_FN A lift(T x, long long) { return x ? 1 : 0; }
+  TD_FN A combine(A a, A b) { return a | b; }
+  TD_FN bool finish(A a, double) { return a != 0; }
 };
 template <class T>
 struct td_all {
-  typedef bool A;
-  TD_FN A none() { return true; }
-  TD_FN A lift(T x, long long) { return x; }
-  TD_FN A combine(A a, A b) { return a && b; }
-  TD_FN bool finish(A a, double) { return a; }
+  typedef unsigned char A;
+  TD_FN A none() { return 1; }
+  TD_FN A lift(T x, long long) { return x ? 1 : 0; }
+  TD_FN A combine(A a, A b) { return a & b; }
+  TD_FN bool finish(A a, double) { return a != 0; }
 };
 template <class T>
 struct td_count {
