@@ -57,8 +57,8 @@ def _parser():
     )  # fmt: skip
     kinds = p.add_subparsers(dest="sweep", required=True, metavar="size | reuse | block")
     common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--rounds", type=int, metavar="N", help="every setting is measured once a round (size and "
-                        "reuse: 3, block: 5)")  # fmt: skip
+    common.add_argument("--rounds", type=int, metavar="N", help="every setting is measured once a round (default 5; "
+                        "3 with --quick)")  # fmt: skip
     common.add_argument(
         "--seconds", type=float, metavar="S", help="of each setting in each round (0.2)"
     )
@@ -156,7 +156,7 @@ def _common(options, rounds):
     if options.rounds is not None and options.rounds < 1:
         raise Problem(f"--rounds is {options.rounds}; it must be at least 1")
     return {
-        "rounds": options.rounds or (2 if options.quick else rounds), "seed": options.seed,
+        "rounds": options.rounds or (3 if options.quick else rounds), "seed": options.seed,
         "policy": run.policy_of(options.quick, options.seconds),
     }  # fmt: skip
 
@@ -170,7 +170,7 @@ def _works(options):
 def _sizes(options):
     from .sizes import default_sizes, sweep_sizes
 
-    common = _common(options, 3)
+    common = _common(options, 5)
     for work in _works(options):
         sizes = (
             _counts(options.sizes, "--sizes")
@@ -185,7 +185,7 @@ def _sizes(options):
 def _reuse(options):
     from .reuse import USES, sweep_reuse
 
-    common = _common(options, 3)
+    common = _common(options, 5)
     uses = _counts(options.uses, "--uses") if options.uses else USES
     for work in _works(options):
         yield lambda progress, work=work: sweep_reuse(

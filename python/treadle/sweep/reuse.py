@@ -23,7 +23,7 @@ HOST, EVERY, ONCE, STEPS = (
 _NAMES = {HOST: "numpy", EVERY: "every_use", ONCE: "once", STEPS: "once_op_by_op"}
 
 
-def sweep_reuse(work, size=100_000, uses=USES, *, share=0.1, rounds=3, policy=None, seed=0, measure=None,
+def sweep_reuse(work, size=100_000, uses=USES, *, share=0.1, rounds=5, policy=None, seed=0, measure=None,
                 progress=None):  # fmt: skip
     """The `Report` of a `workloads.Workload` of ``size`` elements, used ``uses`` times (ascending, from 1).
 

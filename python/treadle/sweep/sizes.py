@@ -31,7 +31,7 @@ def default_sizes(work, largest=None):
 
 
 def sweep_sizes(
-    work, sizes=None, *, rounds=3, policy=None, seed=0, refine=2, measure=None, progress=None
+    work, sizes=None, *, rounds=5, policy=None, seed=0, refine=2, measure=None, progress=None
 ):
     """The `Report` of a `workloads.Workload` over ``sizes`` (numbers of elements, ascending; default: powers of ten).
 
