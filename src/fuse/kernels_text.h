@@ -21,12 +21,13 @@ extern const char kText_correlate[];      // sliding products
 extern const char kText_search[];         // binary search, moving elements by place
 extern const char kText_distributions[];  // random numbers of other distributions
 
-extern const char kText_python[];          // what kernels written in Python mean
-extern const char kText_python_complex[];  // cmath for them
-extern const char kText_python_folds[];    // sums of whole arrays
-extern const char kText_scatter[];         // atomic updates of every element type
-extern const char kText_select[];          // which of equal indices is the last
-extern const char kText_compact[];         // what a mask keeps, in order
-extern const char kText_count[];           // bins, ranges
+extern const char kText_python[];           // what kernels written in Python mean
+extern const char kText_python_complex[];   // cmath for them
+extern const char kText_python_folds[];     // sums of whole arrays
+extern const char kText_python_bfloat16[];  // the type and its roundings
+extern const char kText_scatter[];          // atomic updates of every element type
+extern const char kText_select[];           // which of equal indices is the last
+extern const char kText_compact[];          // what a mask keeps, in order
+extern const char kText_count[];            // bins, ranges
 
 }  // namespace td::fuse

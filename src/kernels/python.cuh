@@ -215,6 +215,16 @@ TDPY half half_fma(half a, half b, half c) {
   return half(__longlong_as_double(bits));
 }
 
+// The next of its type (half, bfloat16) towards y.
+template <class H>
+TDPY H half_nextafter(H x, H y) {
+  const float a = x, b = y;
+  if (a != a) return x;
+  if (b != b || a == b) return y;
+  if (a == 0) return H::of_bits((unsigned short)(b < 0 ? 0x8001 : 1));
+  return H::of_bits((unsigned short)(x.bits + ((a < b) == (a > 0) ? 1 : -1)));
+}
+
 // ---- conversion: numbers as C++ converts them; a number is false when it is zero ----
 template <class T, class S>
 struct converter {

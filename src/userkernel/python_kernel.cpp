@@ -14,6 +14,7 @@ namespace td {
 std::string_view python_prelude() { return fuse::kText_python; }
 std::string python_part(std::string_view name) {
   if (name == "folds") return fuse::kText_python_folds;
+  if (name == "bfloat16") return fuse::kText_python_bfloat16;
   std::string text = "#define TD_COMPLEX 1\n";
   text += fuse::kText_types;
   text += fuse::kText_math;

@@ -251,6 +251,7 @@ MODULES = {
     "numba_cuda": _empty,
     "numba.cuda.random": "treadle.cuda.random",
     "numba.cuda.libdevice": "treadle.cuda.libdevice",
+    "numba.cuda.bf16": "treadle.cuda.bf16",
     "numba.cuda.stubs": "treadle._jit.stubs",
     "numba.cuda.args": _of("treadle._jit.arguments"),
     "numba.cuda.dispatcher": _of("treadle._jit.dispatcher"),

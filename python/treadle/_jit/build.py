@@ -66,6 +66,13 @@ def preamble(unit):
     return text
 
 
+def joined(text):
+    """The lines of a source; behind the prelude, the first of them, what bfloat16 needs where it occurs."""
+    body = "\n".join(text[1:])
+    parts = [_treadle._python_part("bfloat16")] if ty.bfloat16.cpp in body else []
+    return "\n".join([text[0], *parts, body])
+
+
 def print_kernel(dispatcher, types):
     """(text, the kernel's name in it, unit, types by name) of a variant."""
     unit = new_unit(dispatcher)
@@ -96,7 +103,7 @@ def print_kernel(dispatcher, types):
     text.append(f'extern "C" __global__ void {bounds}{entry}({", ".join(declared)}) {{')
     flag = ["bool td_failed = false;"] if compiler.fails else []
     text += [*prologue, *flag, *lines, "}", ""]
-    source = "\n".join(text)
+    source = joined(text)
     variables = {n.rstrip("_"): t for n, t in compiler.variables.items()}
     return source, entry, unit, variables
 
@@ -135,4 +142,4 @@ def print_device(dispatcher, args, return_type, name=None):
     )
     flag = ["bool td_failed = false;"] if compiler.fails else []
     text += [*flag, *lines, "}", ""]
-    return "\n".join(text), unit, result
+    return joined(text), unit, result

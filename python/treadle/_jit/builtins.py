@@ -8,6 +8,7 @@ import numpy as np
 
 from . import (
     arrays,
+    bfloat16_calls,
     complex_calls,
     cooperative,
     device_calls,
@@ -167,6 +168,11 @@ def _int(c, args, kwargs, node):
 @handles(py.float)
 def _float(c, args, kwargs, node):
     (x,) = count(c, "float", args, kwargs, node, 1)
+    if x.is_const and isinstance(x.const, str):  # float("nan"), float("-inf")
+        try:
+            return number(float(x.const))
+        except ValueError:
+            raise c.error(f"float({x.const!r}): that text is no number", node) from None
     if not isinstance(x.type, ty.Scalar) or x.type.is_complex:
         raise c.error(f"float(…) does not take {x.type}", node)
     return x if x.type in (ty.float32, ty.float64) else c.convert(x, ty.float64)
@@ -201,8 +207,8 @@ def _abs(c, args, kwargs, node):
         part = ty.float32 if type_ == ty.complex64 else ty.float64
         x = c.keep(x)
         return Value(part, f"::hypot({x.code}.re, {x.code}.im)")
-    if type_ == ty.float16:
-        return Value(type_, f"tdpy::half(::fabsf((float){x.code}))")
+    if type_.is_half:
+        return Value(type_, f"{type_.cpp}(::fabsf((float){x.code}))")
     if type_.is_float:
         return Value(type_, f"::{'fabsf' if type_ == ty.float32 else 'fabs'}({x.code})")
     if type_.signed:
@@ -243,8 +249,8 @@ def least_or_greatest(c, name, a, b, node):
     if a.is_const and b.is_const and not type_.is_float:
         return number((min if name == "min" else max)(a.const, b.const), type_)
     x, y = c.convert(a, type_), c.convert(b, type_)
-    if type_ == ty.float16:
-        return Value(type_, f"tdpy::half(::f{name}f((float){x.code}, (float){y.code}))")
+    if type_.is_half:
+        return Value(type_, f"{type_.cpp}(::f{name}f((float){x.code}, (float){y.code}))")
     if type_.is_float:
         return Value(type_, f"::f{name}{'f' if type_ == ty.float32 else ''}({x.code}, {y.code})")
     x, y = c.keep(x), c.keep(y)
@@ -389,8 +395,8 @@ def method(c, base, name, args, kwargs, node):
 
 
 for _module in (
-    math_calls, device_calls, complex_calls, half_calls, vector_types, cooperative, libdevice, folds, operator_calls,
-    pointers
+    math_calls, device_calls, complex_calls, half_calls, bfloat16_calls, vector_types, cooperative, libdevice, folds,
+    operator_calls, pointers
 ):  # fmt: skip
     _module.register(HANDLERS)
 

@@ -219,7 +219,7 @@ def _carried(c, value, node, name):
     """A number that a warp exchanges: 32 or 64 bits."""
     if value.type == ty.boolean:
         return c.convert(value, ty.int32)
-    if not isinstance(value.type, ty.Scalar) or value.type.is_complex or value.type == ty.float16:
+    if not isinstance(value.type, ty.Scalar) or value.type.is_complex or value.type.is_half:
         raise c.error(
             f"cuda.{name} does not take {value.type}",
             node,
@@ -329,7 +329,7 @@ def _target(c, name, array, index, node, kinds):
     if not array.type.mutable:
         raise c.error(f"cuda.atomic.{name}: this array is read-only", node)
     dtype = array.type.dtype
-    if not isinstance(dtype, ty.Scalar) or dtype.dtype.kind not in kinds or dtype.bitwidth < 32:
+    if not isinstance(dtype, ty.Scalar) or dtype.kind not in kinds or dtype.bitwidth < 32:
         words = {
             "iuf": "32- and 64-bit integers and floats",
             "iu": "32- and 64-bit integers",
@@ -385,14 +385,14 @@ def _hinted(c, name, array, index, node):
         raise c.error(f"cuda.{name} takes an array, not {array.type}", node)
     items = c.tuple_items(c.keep(index), node) if index.type.is_tuple else [index]
     dtype = array.type.dtype
-    if not isinstance(dtype, ty.Scalar) or dtype.dtype.kind not in "iuf":
+    if not isinstance(dtype, ty.Scalar) or dtype.kind not in "iuf":
         raise c.error(
             f"cuda.{name}: {name} requires array of integer or float type, not {dtype}", node
         )
     if pointer and len(items) == 1 and items[0].type.is_integer:
         return f"({array.code} + {items[0].code})", items
     _check_indices(c, name, array.type.ndim, index, items, node)
-    if dtype == ty.float16 or not array.type.aligned:
+    if dtype.is_half or not array.type.aligned:
         return None, items
     return f"&{arrays.element(c, array, items, node)}", items
 

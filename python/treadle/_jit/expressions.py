@@ -322,7 +322,7 @@ class Expressions:
                 if const is not None:
                     return number(const, type_)
             bits = value.bits if type_.is_integer and type_.bitwidth > (value.bits or 99) else None
-            plain = type_ not in (ty.boolean, ty.float16) and value.type != ty.float16
+            plain = not (type_.is_boolean or type_.is_half or value.type.is_half)
             if plain and not (type_.is_complex or value.type.is_complex):
                 return Value(type_, f"({type_.cpp})({value.code})", UNKNOWN, bits)
             return Value(type_, f"tdpy::to<{type_.cpp}>({value.code})", UNKNOWN, bits)
@@ -583,5 +583,5 @@ def _cast(value, type_):
         if type_.is_boolean:
             return bool(value)
         if type_.is_float:
-            return float(type_.dtype.type(value))
+            return type_.nearest(value)
         return complex(value)

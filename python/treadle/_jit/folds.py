@@ -25,7 +25,7 @@ def _part_of(type_):
 def _total_of(dtype):
     if dtype.is_integer or dtype.is_boolean:
         return ty.uint64 if dtype.is_integer and not dtype.signed else ty.int64
-    return dtype if dtype != ty.float16 else ty.float32
+    return ty.float32 if dtype.is_half else dtype
 
 
 def fold(c, base, name, node):
@@ -40,7 +40,7 @@ def fold(c, base, name, node):
     if name in ("sum", "prod"):
         type_ = _total_of(dtype)
         value = Value(type_, f"tdpy::fold_{name}<{type_.cpp}>({a})")
-        return c.convert(value, ty.float16) if dtype == ty.float16 else value
+        return c.convert(value, dtype) if dtype.is_half else value
     if name == "mean":
         type_ = _float_of(dtype)
         return Value(type_, f"tdpy::fold_mean<{type_.cpp}>({a})")
@@ -66,7 +66,7 @@ def nan_fold(c, base, name, node):
     dtype = base.type.dtype
     if not isinstance(dtype, ty.Scalar) or not (dtype.is_float or dtype.is_complex):
         return fold(c, base, name.removeprefix("nan"), node)  # nothing is NaN
-    if dtype == ty.float16 or (dtype.is_complex and name in ("nanmin", "nanmax")):
+    if dtype.is_half or (dtype.is_complex and name in ("nanmin", "nanmax")):
         raise c.error(f"{name} does not take an array of {dtype}", node)
     c.unit.need(_treadle._python_part("folds"))
     a, cpp = c.keep(base).code, dtype.cpp

@@ -30,7 +30,7 @@ for _holder, _name in ((_REAL, "exp2"), (_REAL, "cbrt"), (_REAL2, "nextafter")):
 
 
 # What Numba takes along when a function of two numbers has a float32 form.
-_SMALL = (ty.boolean, ty.int8, ty.int16, ty.uint8, ty.float16, ty.float32)
+_SMALL = (ty.boolean, ty.int8, ty.int16, ty.uint8, ty.float16, ty.bfloat16, ty.float32)
 
 
 def real_type(c, name, values, node):
@@ -39,8 +39,8 @@ def real_type(c, name, values, node):
         if not isinstance(v.type, ty.Scalar) or v.type.is_complex:
             cure = "use cmath" if v.type.is_complex else ""
             raise c.error(f"{name} does not take {v.type}", node, cure)
-    if all(v.type == ty.float16 for v in values):
-        return ty.float16
+    if values[0].type.is_half and all(v.type == values[0].type for v in values):
+        return values[0].type
     if any(v.type == ty.float32 for v in values) and all(v.type in _SMALL for v in values):
         return ty.float32
     return ty.float64
@@ -48,9 +48,11 @@ def real_type(c, name, values, node):
 
 def apply_real(c, name, values, node):
     type_ = real_type(c, name, values, node)
-    if type_ == ty.float16:
+    if type_.is_half and name == "nextafter":
+        return Value(type_, f"tdpy::half_nextafter({', '.join(v.code for v in values)})")
+    if type_.is_half:
         single = apply_real(c, name, [c.convert(v, ty.float32) for v in values], node)
-        return c.convert(single, ty.float16)
+        return c.convert(single, type_)
     codes = ", ".join(c.convert(v, type_).code for v in values)
     return Value(type_, f"::{name}{'f' if type_ == ty.float32 else ''}({codes})")
 
@@ -137,7 +139,7 @@ def test(name, function):
             )
         if not x.type.is_float:
             return number(name == "isfinite")
-        x = c.keep(c.convert(x, ty.float32) if x.type == ty.float16 else x)
+        x = c.keep(c.convert(x, ty.float32) if x.type.is_half else x)
         return Value(
             ty.boolean,
             {

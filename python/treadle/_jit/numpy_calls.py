@@ -11,16 +11,16 @@ from .values import Value, number
 
 def _numbers(c, name, values, node, kinds="biuf"):
     for v in values:
-        if not isinstance(v.type, ty.Scalar) or v.type.dtype.kind not in kinds:
+        if not isinstance(v.type, ty.Scalar) or v.type.kind not in kinds:
             raise c.error(f"{name} does not take {v.type}", node)
 
 
 def _through_float(c, values, type_, apply):
-    """float16 computes in float32."""
-    if type_ != ty.float16:
+    """float16 and bfloat16 compute in float32."""
+    if not type_.is_half:
         return apply([c.convert(v, type_) for v in values], type_)
     found = apply([c.convert(v, ty.float32) for v in values], ty.float32)
-    return c.convert(found, ty.float16) if found.type == ty.float32 else found
+    return c.convert(found, type_) if found.type == ty.float32 else found
 
 
 def _sign(c, node, x):
@@ -59,7 +59,7 @@ def _signbit(c, node, x):
     _numbers(c, "signbit", [x], node)
     if not x.type.is_float:
         return operators.compare_by_symbol(c, "<", x, number(0), node)
-    x = c.convert(x, ty.float32) if x.type == ty.float16 else x
+    x = c.convert(x, ty.float32) if x.type.is_half else x
     bits = "__float_as_int" if x.type == ty.float32 else "__double_as_longlong"
     return Value(ty.boolean, f"({bits}({x.code}) < 0)")
 
@@ -67,6 +67,13 @@ def _signbit(c, node, x):
 def _spacing(c, node, x):
     type_ = math_calls.real_type(c, "spacing", [x], node)
     x = c.keep(c.convert(x, type_))
+    if type_.is_half:
+        far = number(math.inf, type_).code  # NumPy's of float16 goes up, others away from zero
+        if type_ == ty.bfloat16:
+            far = f"{type_.cpp}(::copysignf({number(math.inf, ty.float32).code}, (float){x.code}))"
+        return Value(
+            type_, f"{type_.cpp}((float)tdpy::half_nextafter({x.code}, {far}) - (float){x.code})"
+        )
     f = "f" if type_ == ty.float32 else ""
     far = f"::copysign{f}({number(math.inf, type_).code}, {x.code})"
     return Value(type_, f"(::nextafter{f}({x.code}, {far}) - {x.code})")

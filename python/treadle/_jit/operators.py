@@ -195,16 +195,16 @@ def _text(c, symbol, left, right, type_):
         return Value(type_, code, UNKNOWN, bits, least=least)
     if symbol == "**":
         return _power(c, left, right, type_)
-    if type_ == ty.float16:
-        return _half(c, symbol, x, y)
+    if type_.is_half:
+        return _half(c, symbol, x, y, type_)
     if symbol in ("//", "%"):
         return Value(type_, f"tdpy::{'floordiv' if symbol == '//' else 'mod'}({x.code}, {y.code})")
     return Value(type_, f"({x.code} {symbol} {y.code})")
 
 
-def _half(c, symbol, x, y):
+def _half(c, symbol, x, y, type_):
     x, y = c.convert(x, ty.float32), c.convert(y, ty.float32)
-    return Value(ty.float16, f"tdpy::half({_text(c, symbol, x, y, ty.float32).code})")
+    return Value(type_, f"{type_.cpp}({_text(c, symbol, x, y, ty.float32).code})")
 
 
 def _power(c, left, right, type_):
@@ -214,9 +214,9 @@ def _power(c, left, right, type_):
         base = c.keep(c.convert(left, type_))
         if right.const == 2 and type_.bitwidth != 16:
             return Value(type_, f"({base.code} * {base.code})")
-        if not type_.is_complex and type_ != ty.float16:
+        if not type_.is_complex and not type_.is_half:
             return Value(type_, f"tdpy::powi<{type_.cpp}>({base.code}, {right.code})")
-    if right.type.is_integer and left.type.is_float and left.type != ty.float16:
+    if right.type.is_integer and left.type.is_float and not left.type.is_half:
         return power_of_floats(c, left, right, left.type)
     if type_.is_complex:
         from .complex_calls import power
@@ -228,8 +228,8 @@ def _power(c, left, right, type_):
 def power_of_floats(c, left, right, type_):
     """left ** right, computed as floats of one type."""
     x, y = c.convert(left, type_), c.convert(right, type_)
-    if type_ == ty.float16:
-        return Value(type_, f"tdpy::half(::powf((float){x.code}, (float){y.code}))")
+    if type_.is_half:
+        return Value(type_, f"{type_.cpp}(::powf((float){x.code}, (float){y.code}))")
     return Value(type_, f"::pow{'f' if type_ == ty.float32 else ''}({x.code}, {y.code})")
 
 
@@ -269,8 +269,8 @@ def unary_by_symbol(c, symbol, value, node=None):
         return Value(
             type_, f"tdpy::neg<{type_.cpp}>({value.code})" if symbol == "-" else f"(~{value.code})"
         )
-    if type_ == ty.float16:
-        return Value(type_, f"tdpy::half(-(float){value.code})")
+    if type_.is_half:
+        return Value(type_, f"{type_.cpp}(-(float){value.code})")
     return Value(type_, f"(-{value.code})")
 
 
@@ -320,7 +320,7 @@ def compare_by_symbol(c, symbol, left, right, node=None):
     else:
         type_ = result_type("+", a, b)
     x, y = c.convert(left, type_), c.convert(right, type_)
-    if type_ == ty.float16:
+    if type_.is_half:
         x, y = c.convert(x, ty.float32), c.convert(y, ty.float32)
     return Value(ty.boolean, f"({x.code} {symbol} {y.code})")
 

@@ -11,7 +11,7 @@ def cost(have, want):
         return 0
     if isinstance(have, ty.Scalar) and isinstance(want, ty.Scalar):
         if np.can_cast(have.dtype, want.dtype, "safe"):
-            return 1 if have.dtype.kind == want.dtype.kind else 2
+            return 1 if have.kind == want.kind else 2
         return (
             10
             if np.can_cast(have.dtype, want.dtype, "same_kind")

@@ -8,6 +8,8 @@ import zlib
 
 import numpy as np
 
+from .. import _treadle
+
 
 class Type:
     """A type. ``name`` is Numba's spelling, ``cpp`` the C++ one (None for what has no run-time value)."""
@@ -68,6 +70,7 @@ class Type:
 
     # What an operand of a kernel can be asked.
     is_number = is_integer = is_float = is_complex = is_boolean = is_array = is_tuple = False
+    is_half = False  # float16 and bfloat16: computed in float32 and rounded once
 
 
 class Scalar(Type):
@@ -76,14 +79,18 @@ class Scalar(Type):
     def __init__(self, name, dtype, cpp):
         super().__init__(name)
         self.dtype, self.cpp = np.dtype(dtype), cpp
-        kind = self.dtype.kind
+        self._measure(self.dtype.kind, self.dtype.itemsize)
+
+    def _measure(self, kind, itemsize):
+        self.kind = kind
         self.is_boolean = kind == "b"
         self.is_integer = kind in "iu"
         self.is_float = kind == "f"
         self.is_complex = kind == "c"
         self.is_number = not self.is_boolean
         self.signed = kind == "i"
-        self.bitwidth = 1 if kind == "b" else self.dtype.itemsize * 8
+        self.bitwidth = 1 if kind == "b" else itemsize * 8
+        self.is_half = kind == "f" and itemsize == 2
 
     @property
     def underlying_float(self):
@@ -98,13 +105,50 @@ class Scalar(Type):
 
     @property
     def rank(self):
-        return "biufc".index(self.dtype.kind)
+        return "biufc".index(self.kind)
 
     @property
     def code(self):
-        return {"b": "b", "i": "i", "u": "u", "f": "f", "c": "c"}[self.dtype.kind] + str(
-            self.bitwidth
-        )
+        return self.kind + str(self.bitwidth)
+
+    def nearest(self, value):
+        """A known number as the Python float that a value of this type has."""
+        return float(self.dtype.type(value))
+
+
+class Bfloat16(Scalar):
+    """The upper half of a float32. Its NumPy dtype is that of the package ml_dtypes, asked for when it is needed."""
+
+    code = "bf16"
+
+    def __init__(self):
+        Type.__init__(self, "bfloat16")
+        self.cpp = "tdpy::bfloat16"
+        self._measure("f", 2)
+
+    @property
+    def dtype(self):
+        return _treadle._dtype("bfloat16")
+
+    def bits(self, value):
+        """The 16 bits of the nearest bfloat16, rounded once."""
+        if (
+            isinstance(value, int) and value.bit_length() > 40
+        ):  # the last of 40 bits tells what was cut off
+            cut = value.bit_length() - 40
+            value = (value >> cut | (value % 2**cut != 0)) << cut
+        value = float(value)
+        if value != value:
+            return 0x7FFF
+        with np.errstate(all="ignore"):
+            single = np.float32(value)
+        word = int(single.view(np.uint32))
+        if abs(single) != np.inf and float(single) != value:  # the last bit tells what was cut off
+            word = (word - (abs(value) < abs(float(single)))) | 1
+        return (word + 0x7FFF + (word >> 16 & 1)) >> 16
+
+    def nearest(self, value):
+        return float(np.uint32(self.bits(value) << 16).view(np.float32))
 
 
 class Array(Type):
@@ -318,6 +362,7 @@ uint16 = Scalar("uint16", np.uint16, "unsigned short")
 uint32 = Scalar("uint32", np.uint32, "unsigned")
 uint64 = Scalar("uint64", np.uint64, "unsigned long long")
 float16 = Scalar("float16", np.float16, "tdpy::half")
+bfloat16 = Bfloat16()
 float32 = Scalar("float32", np.float32, "float")
 float64 = Scalar("float64", np.float64, "double")
 complex64 = Scalar("complex64", np.complex64, "tdpy::complex<float>")
@@ -328,9 +373,9 @@ unset = Type("undefined")
 
 SCALARS = (
     boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
-    float16, float32, float64, complex64, complex128,
+    float16, bfloat16, float32, float64, complex64, complex128,
 )  # fmt: skip
-_BY_DTYPE = {t.dtype: t for t in SCALARS}
+_BY_DTYPE = {t.dtype: t for t in SCALARS if t is not bfloat16}
 KNOWN = {t.name: t for t in (none, unset, *SCALARS)}
 
 
@@ -374,6 +419,8 @@ def from_dtype(dtype):
     found = _BY_DTYPE.get(dtype.newbyteorder("="))
     if found is not None and dtype.isnative:
         return found
+    if dtype.kind == "V" and dtype.name == "bfloat16":
+        return bfloat16
     if dtype.names is not None:
         return Record(dtype)
     if dtype.isnative and dtype.itemsize and dtype.kind in "SU":
@@ -381,8 +428,8 @@ def from_dtype(dtype):
     if dtype.isnative and dtype.kind in "mM" and np.datetime_data(dtype)[0] != "generic":
         return Time(dtype)
     raise TypeError(
-        f"kernels cannot take values of dtype {dtype}; they take bool, integers, float16/32/64, complex64/128, "
-        f"dates, characters and records of them"
+        f"kernels cannot take values of dtype {dtype}; they take bool, integers, float16/32/64, bfloat16, "
+        f"complex64/128, dates, characters and records of them"
     )
 
 
@@ -394,8 +441,15 @@ def as_dtype(type_):
 
 
 def promote(a, b):
-    """The number that both fit in, by NumPy's table."""
-    return a if a == b else from_dtype(np.promote_types(a.dtype, b.dtype))
+    """The number that both fit in, by NumPy's table; for bfloat16 the smallest float that holds both."""
+    if a == b:
+        return a
+    if bfloat16 in (a, b):
+        other = b if a == bfloat16 else a
+        if other in (boolean, int8, uint8):
+            return bfloat16
+        a, b = float32, other
+    return from_dtype(np.promote_types(a.dtype, b.dtype))
 
 
 def _optional(a, b):

@@ -65,13 +65,13 @@ def same_const(a, b):
 
 def literal(value, type_):
     """C++ text of a number of a type."""
-    kind = type_.dtype.kind
+    kind = type_.kind
     if kind == "b":
         return "true" if value else "false"
     if kind in "iu":
         value = int(value)
         suffix = {4: "u" if kind == "u" else "", 8: "ull" if kind == "u" else "ll"}.get(
-            type_.dtype.itemsize, ""
+            type_.bitwidth // 8, ""
         )
         if kind == "i" and value == -(2 ** (type_.bitwidth - 1)) and type_.bitwidth >= 32:
             return f"({value + 1}{suffix} - 1)"
@@ -83,6 +83,8 @@ def literal(value, type_):
         part = ty.float32 if type_.bitwidth == 64 else ty.float64
         return f"{type_.cpp}({literal(value.real, part)}, {literal(value.imag, part)})"
     value = float(value)
+    if type_ == ty.bfloat16:
+        return f"tdpy::bfloat16::of_bits({type_.bits(value)})"
     if type_.bitwidth == 16:
         return f"tdpy::half::of_bits({int(np.float16(value).view(np.uint16))})"
     single = type_.bitwidth == 32

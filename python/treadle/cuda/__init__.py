@@ -189,8 +189,10 @@ def __getattr__(name):
 
     if name == "types":
         found = importlib.import_module("treadle._jit.types")
-    elif name in ("cg", "libdevice", "random"):
+    elif name in ("bf16", "cg", "libdevice", "random"):
         found = importlib.import_module(f"treadle.cuda.{name}")
+    elif name == "bfloat16":
+        found = importlib.import_module("treadle._jit.types").bfloat16
     elif name == "fp16":
         found = importlib.import_module("treadle._jit.half_calls").fp16
     elif name.rstrip("1234") in _VECTORS and name[-1] in "1234":
