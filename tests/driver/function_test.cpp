@@ -105,6 +105,8 @@ TEST_F(Function, ActiveBlocks) {
   EXPECT_EQ(active("nothing", 32, 16384), 13);
   EXPECT_EQ(active("nothing", 32, 40000), 5);
   EXPECT_EQ(active("shared", 32, 0), 13);
+  EXPECT_EQ(active("shared", 32, 32768), 4);
+  EXPECT_EQ(active("shared", 32, 32769), 0) << "48 KiB in all until the function's limit is raised";
   EXPECT_EQ(active("bounded", 128, 0), 16);
   EXPECT_EQ(active("bounded", 256, 0), 8) << "launch bounds are not asked";
   int blocks = -1;

@@ -334,6 +334,7 @@ def test_texts_are_kept():
 def test_stream():
     stream = td.cuda.Stream(non_blocking=True)
     x = td.arange(5)
+    td.cuda.synchronize()  # a non-blocking stream waits for nobody
     z = ADD(x, 1, stream=stream)
     stream.synchronize()
     same(z, np.arange(5) + 1)

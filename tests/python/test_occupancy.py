@@ -8,6 +8,7 @@ import os
 import random
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,18 @@ extern "C" __global__ void __launch_bounds__(128) bounded(float* a) {
 }
 extern "C" __global__ void plain(float* a) { a[threadIdx.x] *= 2; }
 """
+
+
+# ---- against the driver ----
+
+
+def test_random_launches_have_the_drivers_numbers():
+    program = HERE.parent / "conformance/occupancy.py"
+    done = subprocess.run(
+        [sys.executable, program, "--inputs", "200"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count(" 0 different") == 4
 
 
 # ---- against NVIDIA's calculator ----
@@ -205,7 +218,8 @@ def test_same_as_this_devices_driver(name):
         ):  # no launch: ours is 0, a driver may answer as if there were no bound
             continue
         for dynamic in (0, 1, 1000, 40000, 49000):
-            mine = _treadle._occupancy(on, needs, block, dynamic)["blocks"]
+            allowed = dynamic <= kernel.max_dynamic_shared_size_bytes  # else no launch: 0
+            mine = allowed and _treadle._occupancy(on, needs, block, dynamic)["blocks"]
             assert _treadle._active_blocks(kernel, block, dynamic) == mine, (block, dynamic)
     processors = cuda.Device().attributes["MultiProcessorCount"]
     assert _treadle._best_block(kernel, 0) == _treadle._best_block_on(on, needs, processors, 0)

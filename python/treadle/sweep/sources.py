@@ -49,7 +49,7 @@ def _cuda_kernel(path, name, options):
     if not name:
         names = module.kernel_names
         if len(names) != 1:
-            have = f"its kernels are {', '.join(names)}" if names else "it has no kernels"
+            have = f"its kernels are {', '.join(sorted(names))}" if names else "it has no kernels"
             raise Problem(f"say which kernel, as '{path}:NAME'; {have}")
         name = names[0]
     try:

@@ -44,8 +44,9 @@ CUresult active_blocks(int* blocks, CUfunction handle, int block_size, std::size
                        unsigned flags) {
   return in_function(handle, [&](Context&, CUfunc_st& function) -> CUresult {
     if (!blocks || block_size <= 0 || flags > 1) return CUDA_ERROR_INVALID_VALUE;
-    *blocks = static_cast<int>(
-        blocks_per_multiprocessor(function, static_cast<std::uint32_t>(block_size), shared));
+    auto threads = static_cast<std::uint32_t>(block_size);
+    bool allowed = shared <= function.max_dynamic_shared;
+    *blocks = allowed ? static_cast<int>(blocks_per_multiprocessor(function, threads, shared)) : 0;
     return CUDA_SUCCESS;
   });
 }
