@@ -90,7 +90,8 @@ class Comparison:
         except RuntimeError:
             driver = (0, 0)  # no block fits
         mine = tuple(_treadle._best_block_on(self.on, needs, self.processors, dynamic))
-        self.note("best block", mine == driver, kernel=kernel.name, dynamic=dynamic, mine=mine, driver=driver)  # fmt: skip
+        facts = {"kernel": kernel.name, "dynamic": dynamic, "mine": mine, "driver": driver}
+        self.note("best block", mine == driver, **facts)
 
     def shared(self, kernel, block, blocks):
         """So much fits that one byte more would not; and the driver's number, which leaves the reserve out."""
