@@ -63,7 +63,7 @@ Array Array::transpose(const Axes& axes) const {
     for (int k = 0; k < n; ++k) order[k] = n - 1 - k;
   } else {
     if (static_cast<int>(axes.size()) != n) throw ValueError("axes don't match array");
-    order = array::normalize_axes(axes, n);
+    order = array::normalize_axes(axes, n, "repeated axis in transpose");
   }
   View result{v.storage, Shape(n), Strides(n), v.offset, v.dtype};
   for (int k = 0; k < n; ++k) {

@@ -97,14 +97,13 @@ Strides broadcast_strides(const Shape& shape, const Strides& strides, const Shap
   return result;
 }
 
-Axes normalize_axes(const Axes& axes, int ndim) {
+Axes normalize_axes(const Axes& axes, int ndim, const char* repeated) {
   Axes result;
   for (int axis : axes) {
     int a = axis < 0 ? axis + ndim : axis;
     if (a < 0 || a >= ndim)
       throw AxisError(cat("axis ", axis, " is out of bounds for array of dimension ", ndim));
-    if (std::find(result.begin(), result.end(), a) != result.end())
-      throw ValueError("duplicate value in 'axis'");
+    if (std::find(result.begin(), result.end(), a) != result.end()) throw ValueError(repeated);
     result.push_back(a);
   }
   return result;

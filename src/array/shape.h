@@ -23,8 +23,8 @@ Shape broadcast_shapes(std::span<const Shape* const> shapes);
 // Strides that repeat an array of `shape` over `target`. ValueError when that is not possible.
 Strides broadcast_strides(const Shape& shape, const Strides& strides, const Shape& target);
 
-// Normalises negative axes; AxisError or ValueError (repeated axis).
-Axes normalize_axes(const Axes& axes, int ndim);
+// Normalises negative axes; AxisError, or ValueError with the text for an axis named twice.
+Axes normalize_axes(const Axes& axes, int ndim, const char* repeated = "duplicate value in 'axis'");
 // Replaces one -1. ValueError as NumPy's.
 Shape resolve_reshape(const Shape& wanted, std::int64_t size);
 // Strides of the same elements under `to`, or nothing when only a copy can do it.

@@ -254,10 +254,84 @@ template <>
 struct converter<half, bool> {
   static TDPY half of(const bool& x) { return half(x ? 1.0f : 0.0f); }
 };
+// One instruction each.
+template <>
+struct converter<double, half> {
+  static TDPY double of(const half& x) {
+    double d;
+    asm("cvt.f64.f16 %0, %1;" : "=d"(d) : "h"(x.bits));
+    return d;
+  }
+};
+#define TDPY_HALF_OF(T, type, letter, Word)                           \
+  template <>                                                         \
+  struct converter<half, T> {                                         \
+    static TDPY half of(const T& x) {                                 \
+      unsigned short h;                                               \
+      asm("cvt.rn.f16." type " %0, %1;" : "=h"(h) : letter((Word)x)); \
+      return half::of_bits(h);                                        \
+    }                                                                 \
+  };
+TDPY_HALF_OF(signed char, "s8", "h", short)
+TDPY_HALF_OF(unsigned char, "u8", "h", unsigned short)
+TDPY_HALF_OF(short, "s16", "h", short)
+TDPY_HALF_OF(unsigned short, "u16", "h", unsigned short)
+TDPY_HALF_OF(int, "s32", "r", int)
+TDPY_HALF_OF(unsigned, "u32", "r", unsigned)
+TDPY_HALF_OF(i64, "s64", "l", i64)
+TDPY_HALF_OF(u64, "u64", "l", u64)
+#undef TDPY_HALF_OF
 template <class T, class S>
 TDPY T to(const S& x) {
   return converter<T, S>::of(x);
 }
+
+// ---- loads and stores of global memory with a cache hint: the bits of any number ----
+template <int bytes>
+struct bits_of;
+#define TDPY_LOAD(hint, size, letter)                      \
+  template <class T>                                       \
+  static TDPY void ld##hint(T& x, const T* p) {            \
+    holder<T> h;                                           \
+    asm volatile("ld.global." #hint ".b" size " %0, [%1];" \
+                 : "=" letter(h.word)                      \
+                 : "l"(p)                                  \
+                 : "memory");                              \
+    x = h.x;                                               \
+  }
+#define TDPY_STORE(hint, size, letter)                                                             \
+  template <class T>                                                                               \
+  static TDPY void st##hint(T* p, const T& x) {                                                    \
+    holder<T> h;                                                                                   \
+    h.word = 0;                                                                                    \
+    h.x = x;                                                                                       \
+    asm volatile("st.global." #hint ".b" size " [%0], %1;" : : "l"(p), letter(h.word) : "memory"); \
+  }
+#define TDPY_BITS(bytes, Word, size, letter) \
+  template <>                                \
+  struct bits_of<bytes> {                    \
+    template <class T>                       \
+    union holder {                           \
+      Word word;                             \
+      T x;                                   \
+    };                                       \
+    TDPY_LOAD(ca, size, letter)              \
+    TDPY_LOAD(cg, size, letter)              \
+    TDPY_LOAD(cs, size, letter)              \
+    TDPY_LOAD(lu, size, letter)              \
+    TDPY_LOAD(cv, size, letter)              \
+    TDPY_STORE(wb, size, letter)             \
+    TDPY_STORE(cg, size, letter)             \
+    TDPY_STORE(cs, size, letter)             \
+    TDPY_STORE(wt, size, letter)             \
+  };
+TDPY_BITS(1, unsigned short, "8", "h")
+TDPY_BITS(2, unsigned short, "16", "h")
+TDPY_BITS(4, unsigned, "32", "r")
+TDPY_BITS(8, u64, "64", "l")
+#undef TDPY_BITS
+#undef TDPY_STORE
+#undef TDPY_LOAD
 
 // ---- complex ----
 template <class T>

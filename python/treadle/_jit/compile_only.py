@@ -42,7 +42,9 @@ def compile_ptx(pyfunc, sig, debug=None, lineinfo=False, device=False, fastmath=
     says.
     TypeError when a kernel returns something; NotSupported without NVRTC.
     """
-    options = {"debug": bool(debug), "fastmath": fastmath, "launch_bounds": launch_bounds}
+    options = {
+        "debug": bool(debug), "fastmath": fastmath, "launch_bounds": launch_bounds, "opt": opt is None or bool(opt),
+    }  # fmt: skip
     text, flags, result = _printed(pyfunc, sig, device, abi_info, options)
     major, minor = cc or (7, 5)
     return _treadle._ptx_of(text, flags, 10 * major + minor), result

@@ -392,7 +392,7 @@ def _hinted(c, name, array, index, node):
     if pointer and len(items) == 1 and items[0].type.is_integer:
         return f"({array.code} + {items[0].code})", items
     _check_indices(c, name, array.type.ndim, index, items, node)
-    if dtype.is_half or not array.type.aligned:
+    if not array.type.aligned:
         return None, items
     return f"&{arrays.element(c, array, items, node)}", items
 
@@ -415,7 +415,10 @@ def _cached_load(name):
         if address is None:
             return arrays.load(c, array, items, node)
         dtype = array.type.dtype
-        return Value(dtype, c.temp(f"__{name}({address})", dtype))
+        c.temps += 1
+        c.emit(f"{dtype.cpp} t{c.temps};")
+        c.emit(f"tdpy::bits_of<{dtype.bitwidth // 8}>::{name}(t{c.temps}, {address});")
+        return Value(dtype, f"t{c.temps}")
 
     return handler
 
@@ -429,7 +432,9 @@ def _cached_store(name):
         if address is None or not writeable or not isinstance(value.type, ty.Scalar):
             arrays.store(c, array, items, value, node)
         else:
-            c.emit(f"__{name}({address}, {c.convert(value, array.type.dtype).code});")
+            dtype = array.type.dtype
+            code = c.convert(value, dtype).code
+            c.emit(f"tdpy::bits_of<{dtype.bitwidth // 8}>::{name}({address}, {code});")
         return Value(ty.none, "", None)
 
     return handler

@@ -180,6 +180,9 @@ class Dispatcher(_treadle._PythonKernel):
         if self.carveout is not None:
             compiled.kernel.preferred_shared_memory_carveout = self.carveout
         self._compiled[types] = compiled
+        if settings.DUMP_ASSEMBLY:
+            title = f"ASSEMBLY {self.py_func.__name__} {', '.join(map(str, types))}"
+            print(f"--{title}".ljust(80, "-"), self.inspect_asm(types), "=" * 80, sep="\n")
         return compiled
 
     def _compile_signature(self, signature):
@@ -306,13 +309,14 @@ class Dispatcher(_treadle._PythonKernel):
         from .variant import options_of
 
         if self.is_device:
-            found = {
-                types: compile_ptx_for_current_device(self.py_func, types, device=True)[0]
-                for types in self._device_results
-            }
-            return found if signature is None else compile_ptx_for_current_device(
-                self.py_func, signature, device=True
-            )[0]  # fmt: skip
+            options = {"device": True, "opt": self.targetoptions["opt"]}
+
+            def of(types):
+                return compile_ptx_for_current_device(self.py_func, types, **options)[0]
+
+            return (
+                of(signature) if signature is not None else {t: of(t) for t in self._device_results}
+            )
         device = _treadle.Device()
         cc = 10 * device.attribute(75) + device.attribute(76)
         return self._texts(lambda c: _treadle._ptx_of(c.text, options_of(self), cc), signature)
@@ -458,8 +462,8 @@ def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=
     Keywords:
     ``device`` (a function that kernels call), ``fastmath``, ``debug`` (assert, raise and array indices are checked
     and reported at the launch), ``max_registers``, ``launch_bounds`` (threads, blocks), ``link`` (CUDA C++ sources),
-    ``cache``, ``inline``, ``lineinfo`` (always on). Returns a Dispatcher. Raises TypingError at the first launch, or
-    here when there is a signature.
+    ``opt`` (False: the device's compiler optimises nothing), ``cache``, ``inline``, ``lineinfo``
+    (always on). Returns a Dispatcher. Raises TypingError at the first launch, or here when there is a signature.
     """
     from .signatures import signatures_of
 
@@ -492,7 +496,7 @@ def jit(func_or_sig=None, device=False, inline="never", forceinline=False, link=
         raise ValueError(f"Got {len(bounds)} launch bounds: {bounds}; a launch has at most 3")
     options = {
         "device": device, "debug": bool(debug), "inline": inline, "link": link,
-        "lineinfo": lineinfo, "cache": cache, **kws,
+        "lineinfo": lineinfo, "cache": cache, "opt": opt is None or bool(opt), **kws,
     }  # fmt: skip
 
     def decorate(function, signatures=None):

@@ -157,6 +157,7 @@ def key_of(dispatcher, types):
         return None
     options = (
         dispatcher.fastmath,
+        dispatcher.targetoptions["opt"],
         dispatcher.max_registers,
         dispatcher.launch_bounds,
         dispatcher.cooperative,

@@ -48,6 +48,8 @@ def options_of(dispatcher):
     options = ["-use_fast_math"] if dispatcher.fastmath else []
     if dispatcher.max_registers:
         options.append(f"--maxrregcount={dispatcher.max_registers}")
+    if not dispatcher.targetoptions["opt"]:
+        options.append("-G")
     return options
 
 
