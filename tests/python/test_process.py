@@ -105,6 +105,7 @@ def test_exit_while_the_compiler_is_opened_behind_the_launches_back(software, tm
 
     def run(draws, special):
         cache = {"TREADLE_CACHE_DIR": str(tmp_path / "cache"), "TREADLE_SOFT_SPECIAL": special}
+        cache["TREADLE_DEVICE"] = "soft"  # which of "auto" would be told
         done = subprocess.run(
             [sys.executable, script, str(draws)],
             env=dict(os.environ, **cache),

@@ -19,9 +19,9 @@ def _view(self, start, stop=None):
 
 for _class in (_treadle.MemoryPointer, _treadle.PinnedMemoryPointer):
     _class.device_ctypes_pointer = property(lambda self: ctypes.c_size_t(self.ptr))
-    _class.size = property(lambda self: self.nbytes)
     for _name in ("handle", "device_pointer", "device_pointer_value"):
         setattr(_class, _name, property(lambda self: self.ptr))
+_treadle.MemoryPointer.size = property(lambda self: self.nbytes)  # CuPy's pinned memory has size()
 _treadle.MemoryPointer.view = _view
 
 VERSION = 1
