@@ -423,3 +423,24 @@ def test_the_next_number_and_the_step_to_it(dtype):
         kernel[1, 1](out, x, y)
         same(out[0], np.nextafter(x, y))
         same(out[1], np.spacing(x))
+
+
+def test_fma_sees_what_a_double_cannot_hold():
+    """7 * 37 and 7 * 39 lie in the middle of two numbers; the third operand says on which side, however small."""
+
+    @cuda.jit
+    def kernel(out, x):
+        for i in range(x.shape[0]):
+            out[i] = bf16.hfma(x[i, 0], x[i, 1], x[i, 2])
+
+    rows = [
+        [7, 37, -1e-30],
+        [7, 37, 0],
+        [7, 39, 1e-30],
+        [7, 39, 0],
+        [-7, 37, 1e-30],
+        [-7, 39, -1e-30],
+    ]
+    out = np.zeros(len(rows), BF)
+    kernel[1, 1](out, np.array(rows, np.float32).astype(BF))
+    assert out.astype(float).tolist() == [258, 260, 274, 272, -258, -274]
