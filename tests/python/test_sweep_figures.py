@@ -4,6 +4,7 @@ import math
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+from treadle import _whole_files
 from treadle.sweep import images, svg, terminal
 from treadle.sweep.figures import COLOURS, Axis, Figure, Mark, Series, si, ticks
 
@@ -92,7 +93,7 @@ def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
     def broken(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr(images.os, "replace", broken)
+    monkeypatch.setattr(_whole_files.os, "replace", broken)
     with pytest.raises(OSError, match="disk full"):
         images.save(FIGURE, tmp_path / "f.svg")
     assert not list(tmp_path.iterdir())

@@ -5,6 +5,7 @@ import json
 import os
 import sys
 
+from .._whole_files import write_whole
 from ..errors import CompileError, CUDAError
 from . import programs, saved
 from .comparison import Comparison
@@ -170,19 +171,7 @@ def show(found, path):
         if path == "-":
             print(text)
         else:
-            _write(path, text + "\n")
-
-
-def _write(path, text):
-    """Whole or not at all."""
-    part = f"{path}.part{os.getpid()}"
-    try:
-        with open(part, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(part, path)
-    finally:
-        if os.path.exists(part):
-            os.unlink(part)
+            write_whole(path, text + "\n")
 
 
 class _progress:

@@ -9,7 +9,7 @@ from . import guards, report, statistics
 from .expressions import as_work
 from .measurement import first_call, place_of_clock
 from .record import available_cores
-from .sampling import Policy, Sampler
+from .sampling import Policy, Sampler, check_scopes
 
 __all__ = ["Comparison", "Ratio", "compare", "on_host", "verdict"]
 
@@ -126,11 +126,7 @@ def compare(
     `Refused`: results that differ from each other (or from ``reference``) in value, shape or dtype, and whatever
     `benchmark` refuses. Other options are those of `benchmark`. Returns a `Comparison`.
     """
-    unknown = [scope for scope in scopes if scope not in _SCOPES]
-    if unknown or not scopes:
-        raise ValueError(
-            f"scopes are {', '.join(_SCOPES)}; not {unknown[0] if unknown else 'none'}"
-        )
+    check_scopes(scopes, _SCOPES)
     if not 0 <= margin < 1:
         raise ValueError(f"margin is {margin}; it must be at least 0 and below 1, as 0.01")
     policy = policy or Policy()

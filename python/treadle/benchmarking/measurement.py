@@ -13,7 +13,7 @@ from . import guards
 from .arguments import arrays_in
 from .expressions import as_work
 from .record import environment, time_label
-from .sampling import ALL_SCOPES, SCOPES, Sampler
+from .sampling import ALL_SCOPES, SCOPES, Sampler, check_scopes
 
 __all__ = ["FORMAT", "Measurement", "benchmark"]
 
@@ -154,11 +154,7 @@ def benchmark(
 
 
 def _check_options(scopes, caches, where, reference):
-    unknown = [scope for scope in scopes if scope not in ALL_SCOPES]
-    if unknown or not scopes:
-        raise ValueError(
-            f"scopes are {', '.join(ALL_SCOPES)}; not {unknown[0] if unknown else 'none'}"
-        )
+    check_scopes(scopes, ALL_SCOPES)
     if "graph" in scopes and where == "host":
         raise ValueError("the scope 'graph' is of a device; the work computes on the host")
     if not caches or [x for x in caches if x not in ("hot", "cold")]:

@@ -135,9 +135,7 @@ def measure(
     has no time. ValueError for an unknown scope, state or place, and for positions that are no arrays.
     """
     sampler = Sampler(work, args, inputs, outputs, setup, where, policy, clock, progress)
-    unknown = [scope for scope in scopes if scope not in SCOPES]
-    if unknown or not scopes:
-        raise ValueError(f"scopes are {', '.join(SCOPES)}; not {unknown[0] if unknown else 'none'}")
+    check_scopes(scopes, SCOPES)
     if cache not in ("hot", "cold"):
         raise ValueError(f"cache is {cache!r}; it must be 'hot' or 'cold'")
     sampler.warm_up()
@@ -155,6 +153,13 @@ def measure(
         sampler.settled,
         sampler.empty_s,
     )
+
+
+def check_scopes(scopes, known):
+    """ValueError for none, or for one that is not among the known."""
+    unknown = [scope for scope in scopes if scope not in known]
+    if unknown or not scopes:
+        raise ValueError(f"scopes are {', '.join(known)}; not {unknown[0] if unknown else 'none'}")
 
 
 class Sampler:

@@ -143,6 +143,17 @@ class Crossing:
         """True when the two intervals have an x in common."""
         return self.low <= other.high and other.low <= self.high
 
+    def span(self):
+        """The interval in words, "95 % interval 88.7k to above 10M"."""
+        return (
+            f"{100 * self.level:.0f} % interval {self._bound(self.low)} to {self._bound(self.high)}"
+        )
+
+    def _bound(self, value):
+        if value < self.first:
+            return f"below {si(self.first)}"
+        return f"above {si(self.last)}" if value > self.last else si(value)
+
     def as_dict(self):
         """Plain values; a bound beyond what was measured is None."""
         out = dataclasses.asdict(self)

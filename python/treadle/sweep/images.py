@@ -1,33 +1,15 @@
 """A figure as a PNG, PDF or SVG file. SVG needs nothing; the others need matplotlib, which is optional."""
 
-import os
-import tempfile
 from pathlib import Path
 
+from .._whole_files import write_whole
 from . import svg
 from .figures import COLOURS, ticks
 
-__all__ = ["FORMATS", "save", "write_whole"]
+__all__ = ["FORMATS", "save"]
 
 FORMATS = (".svg", ".png", ".pdf")
 _MARKERS = "os^D"
-
-
-def write_whole(path, data):
-    """Writes text or bytes so that the file is there as a whole or not at all."""
-    path = Path(path)
-    data = data.encode() if isinstance(data, str) else data
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def check(path):

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 
+from .._whole_files import write_whole
 from . import images, page, terminal
 
 __all__ = ["Report", "Table"]
@@ -80,9 +81,9 @@ class Report:
         """
         path = str(path)
         if path.endswith(".html"):
-            images.write_whole(path, page.draw(self))
+            write_whole(path, page.draw(self))
         elif path.endswith(".json"):
-            images.write_whole(path, self.json() + "\n")
+            write_whole(path, self.json() + "\n")
         else:
             stem, dot, ending = path.rpartition(".")
             for number, figure in enumerate(self.figures, 1):

@@ -130,12 +130,6 @@ def _uses(k):
     return f"{si(k)} use{'' if k == 1 else 's'}"
 
 
-def _span(found):
-    low = f"below {si(found.first)}" if found.low < found.first else si(found.low)
-    high = f"above {si(found.last)}" if found.high > found.last else si(found.high)
-    return f"{100 * found.level:.0f} % interval {low} to {high}"
-
-
 def _findings(matters, wins, gain, use, share, uses):
     percent = f"{100 * share:.0f} %"
     if matters.state == "always":
@@ -143,18 +137,18 @@ def _findings(matters, wins, gain, use, share, uses):
     elif matters.state == "never":
         yield f"the transfers are more than {percent} of a use even with {uses[-1]} uses"
     elif matters.state == "open":
-        yield f"from which use on the transfers are less than {percent} is not decided ({_span(matters)})"
+        yield f"from which use on the transfers are less than {percent} is not decided ({matters.span()})"
     else:
-        yield f"from {si(matters.x)} uses on the transfers are less than {percent} of a use ({_span(matters)})"
+        yield f"from {si(matters.x)} uses on the transfers are less than {percent} of a use ({matters.span()})"
     yield f"without transfers a use takes {si(use.centre, 's')} ({use.text('s')})"
     if wins.state == "always":
         yield "uploaded once, the device is faster than NumPy from the first use on"
     elif wins.state == "never":
         yield f"uploaded once, NumPy stays faster even with {uses[-1]} uses"
     elif wins.state == "open":
-        yield f"uploaded once, from which use on the device is faster than NumPy is not decided ({_span(wins)})"
+        yield f"uploaded once, from which use on the device is faster than NumPy is not decided ({wins.span()})"
     else:
-        yield f"uploaded once, the device is faster than NumPy from {si(wins.x)} uses on ({_span(wins)})"
+        yield f"uploaded once, the device is faster than NumPy from {si(wins.x)} uses on ({wins.span()})"
     if gain:
         yield (
             f"op by op a use takes {gain.centre:.2f} times as long as fused ({gain.low:.2f} to {gain.high:.2f}) with "

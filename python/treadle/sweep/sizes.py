@@ -110,7 +110,7 @@ def _crossing(sizes, samples, name, **options):
 def _sentence(found, name, work):
     what = {RESIDENT: "with the data resident", WHOLE: "end to end"}[name]
     unit = work.unit
-    bounds = f"{100 * found.level:.0f} % interval {_bound(found.low, found)} to {_bound(found.high, found)}"
+    bounds = found.span()
     if found.state == "always":
         return f"{what} the device is faster at every size from {si(found.first)} {unit} on"
     if found.state == "never":
@@ -118,12 +118,6 @@ def _sentence(found, name, work):
     if found.state == "open":
         return f"{what} the crossover is not decided within the measured sizes ({bounds} {unit})"
     return f"{what} the device is faster from {si(found.x)} {unit} on ({bounds})"
-
-
-def _bound(value, found):
-    if value < found.first:
-        return f"below {si(found.first)}"
-    return f"above {si(found.last)}" if value > found.last else si(value)
 
 
 def _report(work, sizes, samples, facts, seed):
