@@ -39,40 +39,48 @@ struct Deal {
   std::int64_t blocks, chunk;
 };
 
-Deal deal_out(driver::DeviceState& device, std::int64_t n, std::int64_t grain) {
+// `waves`: how many times as many as the device holds at once there may be.
+Deal deal_out(driver::DeviceState& device, std::int64_t n, std::int64_t grain, int waves = 2) {
   constexpr std::int64_t longest = std::int64_t{1} << 30;  // a block's counts fit 32 bits
-  std::int64_t chunk =
-      std::max((n + resident_blocks(device) * 2 - 1) / (resident_blocks(device) * 2), grain);
+  std::int64_t most = resident_blocks(device) * waves;
+  std::int64_t chunk = std::max((n + most - 1) / most, grain);
   chunk = std::min((chunk + kBlock - 1) / kBlock * kBlock, longest);
   return {(n + chunk - 1) / chunk, chunk};
 }
 
 struct Counting {
   std::int64_t n, bins;
-  bool weighted;
+  bool weighted, aligned;  // aligned: x can be read 16 bytes at a time
+  DType dtype;
   std::int64_t most = 0;  // shared counters, a power of two; 0: count in global memory
   std::int64_t copies = 1;
 
-  Counting(std::int64_t count, std::int64_t all_bins, bool with_weights)
-      : n(count), bins(all_bins), weighted(with_weights) {
+  Counting(const View& x, std::int64_t count, std::int64_t all_bins, bool with_weights)
+      : n(count),
+        bins(all_bins),
+        weighted(with_weights),
+        aligned(address_of(x) % 16 == 0),
+        dtype(x.dtype) {
     std::int64_t limit = weighted ? kSharedCounters / 2 : kSharedCounters;
     if (bins > limit || n < bins) return;
     for (most = 64; most < bins;) most *= 2;
-    copies = std::min<std::int64_t>(limit / most, 8);
+    copies = std::min<std::int64_t>(limit / most, 16);
   }
 
-  std::string key() const { return cat(weighted, ' ', most); }
+  std::string key() const {
+    return cat(static_cast<int>(dtype), ' ', weighted, aligned, ' ', most);
+  }
 
   // The call that counts `bin`, an expression of a value `v` of x, inside of a kernel.
-  std::string call(const std::string& type, const std::string& bin) const {
-    std::string out = weighted ? "double" : "unsigned long long";
-    std::string functors = ", [=](long long i) { return x[i]; }, [=](" + type + " v) { return " +
-                           bin + "; }, [=](long long i) { return " +
-                           (weighted ? "weights[i]" : "0") + "; });\n";
-    if (most == 0) return "  td_count_global<" + out + ">(n, chunk, out" + functors;
-    return "  td_count_shared<" + std::string(weighted ? "double" : "unsigned") + ", " +
-           std::to_string(most) + ", TD_COPIES(" + std::to_string(copies) + ")>(n, chunk, " +
-           "(int)bins, out" + functors;
+  std::string call(const std::string& bin) const {
+    std::string type(cuda_name(dtype));
+    std::string width = aligned ? cat("TD_WIDTH(", 16 / itemsize(dtype), ")") : "1";
+    std::string counters =
+        most == 0 ? cat("  td_count_global<", width, ">(x, n, chunk, out")
+                  : cat("  td_count_shared<", weighted ? "double" : "unsigned", ", ", most,
+                        ", TD_COPIES(", copies, "), ", width, ">(x, n, chunk, (int)bins, out");
+    return counters + ", [=](" + type + " v) { return " + bin + "; }, [=](long long i) { return " +
+           (weighted ? "weights[i]" : "0") + "; });\n";
   }
 
   std::string parameters() const {
@@ -88,7 +96,9 @@ void launch_counting(const LoadedKernel& loaded, Arguments& arguments, const Cou
   TD_CALL(device, cuMemsetD8Async, address_of(out), 0, static_cast<std::size_t>(counting.bins) * 8,
           stream);
   if (counting.n == 0) return;
-  Deal deal = deal_out(device, counting.n, std::max<std::int64_t>(4096, 4 * counting.most));
+  // Each block clears its counters and adds them up.
+  Deal deal = deal_out(device, counting.n, std::max<std::int64_t>(4096, 4 * counting.most),
+                       counting.most > 0 && !holds_few_threads(device) ? 1 : 2);
   arguments.add(address_of(weights));
   arguments.add(address_of(out));
   arguments.add(counting.n);
@@ -131,14 +141,14 @@ IndexRange find_range(const View& packed, std::int64_t count) {
 void launch_bincount(const View& x, const View& weights, const View& out, std::int64_t count,
                      std::int64_t bins) {
   driver::DeviceState& device = place_of(out).device;
-  Counting counting(count, bins, weights.storage != nullptr);
+  Counting counting(x, count, bins, weights.storage != nullptr);
   const LoadedKernel& loaded = kernel(
-      device, cat("bincount ", static_cast<int>(x.dtype), ' ', counting.key()),
+      device, cat("bincount ", counting.key()),
       [&] {
         return headers_for(false) +
                "extern \"C\" __global__ void __launch_bounds__(256) td_bincount(const " +
                std::string(cuda_name(x.dtype)) + "* __restrict__ x" + counting.parameters() +
-               counting.call(std::string(cuda_name(x.dtype)), "(long long)v") + "}\n";
+               counting.call("(long long)v") + "}\n";
       },
       "td_bincount");
   Arguments arguments;
@@ -149,7 +159,7 @@ void launch_bincount(const View& x, const View& weights, const View& out, std::i
 void launch_histogram(const View& x, const View& edges, const View& weights, const View& out,
                       std::int64_t count, std::int64_t bins, bool uniform) {
   driver::DeviceState& device = place_of(out).device;
-  Counting counting(count, bins, weights.storage != nullptr);
+  Counting counting(x, count, bins, weights.storage != nullptr);
   DType compare = array::promote(x.dtype, edges.dtype);
   uniform = uniform && bins < std::int64_t{1} << 30;
   auto print = [&] {
@@ -165,12 +175,11 @@ void launch_histogram(const View& x, const View& edges, const View& weights, con
            "* __restrict__ edges" + counting.parameters() +
            (uniform ? "  const auto even = td_make_even_bins<" + c + ">(edges, (int)bins);\n"
                     : "") +
-           counting.call(std::string(cuda_name(x.dtype)), bin) + "}\n";
+           counting.call(bin) + "}\n";
   };
-  const LoadedKernel& loaded = kernel(device,
-                                      cat("histogram ", uniform, ' ', static_cast<int>(x.dtype),
-                                          ' ', static_cast<int>(edges.dtype), ' ', counting.key()),
-                                      print, "td_histogram");
+  const LoadedKernel& loaded = kernel(
+      device, cat("histogram ", uniform, ' ', static_cast<int>(edges.dtype), ' ', counting.key()),
+      print, "td_histogram");
   Arguments arguments;
   arguments.add(address_of(x));
   arguments.add(address_of(edges));

@@ -37,6 +37,8 @@ Cache& cache_of(driver::DeviceState& device) {
 
 constexpr int kMultiprocessorCount = 16, kMaxThreadsPerMultiprocessor = 39;  // CUdevice_attribute
 constexpr int kComputeCapabilityMajor = 75, kComputeCapabilityMinor = 76;
+constexpr int kMaxDynamicSharedSize = 8;  // CUfunction_attribute
+constexpr unsigned kSharedWithoutAsking = 48 << 10;
 
 std::atomic<int> launches{0};
 
@@ -169,12 +171,15 @@ const LoadedKernel& load_kernel(driver::DeviceState& device, const std::string& 
 }
 
 void launch(driver::DeviceState& device, CUstream stream, const LoadedKernel& kernel,
-            std::int64_t blocks, Arguments& arguments, unsigned threads) {
+            std::int64_t blocks, Arguments& arguments, unsigned threads, unsigned shared) {
   if (lister) return;
   launches.fetch_add(1, std::memory_order_relaxed);
   auto grid = static_cast<unsigned>(std::clamp<std::int64_t>(blocks, 1, 0x3fffff));
   device.launches().note(kernel.name, "");
-  TD_CALL(device, cuLaunchKernel, kernel.function, grid, 1, 1, threads, 1, 1, 0, stream,
+  if (shared > kSharedWithoutAsking)
+    TD_CALL(device, cuFuncSetAttribute, kernel.function, kMaxDynamicSharedSize,
+            static_cast<int>(shared));
+  TD_CALL(device, cuLaunchKernel, kernel.function, grid, 1, 1, threads, 1, 1, shared, stream,
           arguments.data(), nullptr);
 }
 

@@ -74,9 +74,10 @@ class Arguments {
 // Threads of every block of a generated kernel.
 inline constexpr unsigned kBlock = 256;
 
-// Launches `blocks` blocks (at least 1).
+// Launches `blocks` blocks (at least 1), each with `shared` bytes of dynamic shared memory.
 void launch(driver::DeviceState& device, CUstream stream, const LoadedKernel& kernel,
-            std::int64_t blocks, Arguments& arguments, unsigned threads = kBlock);
+            std::int64_t blocks, Arguments& arguments, unsigned threads = kBlock,
+            unsigned shared = 0);
 // Generated kernels launched by this process so far; tests count with it.
 int launch_count();
 // Blocks of kBlock threads that the device holds at once.

@@ -174,11 +174,17 @@ class ReducePrinter {
          << "      for (; r + 3 * " << lanes << " * " << w << " < whole; r += 4 * " << lanes
          << " * " << w << ") {\n";
     for (std::size_t k = 0; k < leaves(); ++k) wide_loads(k, w);
-    out_ << "#pragma unroll\n        for (int u = 0; u < 4; ++u)\n#pragma unroll\n        for (int "
-            "j = 0; j < "
-         << w << "; ++j) {\n          " << input() << " y;\n";
-    wide_element("x", "[u]");
-    out_ << "          " << appended("acc[u]", "y", "r + u * " + lanes + " * " + w + " + j")
+    std::string each = "#pragma unroll\n        for (int j = 0; j < " + w + "; ++j) ";
+    std::string index = "r + u * " + lanes + " * " + w + " + j";
+    out_ << "#pragma unroll\n        for (int u = 0; u < 4; ++u) {\n          " << input() << " y["
+         << w << "];\n"
+         << each;
+    wide_element("x", "[u]", "y[j]");
+    if (plan_.turned)  // one branch for all of them, hardly ever taken
+      out_ << "          bool some = false;\n"
+           << each << "some = some | F::may_win(acc[u], y[j]);\n          if (some) {\n";
+    out_ << each << "{\n          " << appended("acc[u]", "y[j]", index) << "        }\n"
+         << (plan_.turned ? "          }\n" : "")
          << "        }\n      }\n      for (; r < whole; r += " << lanes << " * " << w << ") {\n"
          << "#pragma unroll\n        for (int j = 0; j < " << w << "; ++j) {\n          " << input()
          << " y;\n";
@@ -194,7 +200,7 @@ class ReducePrinter {
          << ">(p" << k << " + r + u * " << plan_.lanes << " * " << w << ");\n";
   }
 
-  void wide_element(const std::string& name, const std::string& suffix) {
+  void wide_element(const std::string& name, const std::string& suffix, const std::string& y) {
     out_ << "          element(";
     for (std::size_t k = 0; k < leaves(); ++k) {
       if (plan_.reduced.access[k] == Access::constant)
@@ -202,7 +208,7 @@ class ReducePrinter {
       else
         out_ << name << k << suffix << ".at[j], ";
     }
-    out_ << scalar_arguments(program_) << "y);\n";
+    out_ << scalar_arguments(program_) << y << ");\n";
   }
 
   void write_result(const std::string& accumulator) {

@@ -12,16 +12,43 @@ namespace {
 
 using base::cat;
 
-constexpr unsigned kThreads = 512;                // of a block that moves a tile
-constexpr std::int64_t kTileBytes = 32768;        // in shared memory
-constexpr std::int64_t kMostCounted = 4 * 65280;  // elements of a chunk, for counters of 16 bits
-constexpr std::int64_t kGroup = 16;               // tiles in a group, groups in a set
+constexpr unsigned kThreads = 512;   // of a block that moves a tile
+constexpr std::int64_t kGroup = 16;  // tiles in a group, groups in a set
+constexpr int kSharedPerMultiprocessor = 81, kSharedPerBlock = 97;  // CUdevice_attribute
 
 std::int64_t parts(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
 
-int items_of(DType dtype) {
-  return static_cast<int>(kTileBytes / kThreads) / std::max<int>(4, sort_passes(dtype));
-}
+// How a block moves elements: values, or pairs of value and place.
+struct Move {
+  DType dtype;
+  bool places, wide;  // wide: counts of a row need more than 30 bits
+  int items;          // elements a thread
+
+  Move(driver::DeviceState& device, const SortRows& job)
+      : dtype(job.in.dtype()), places(job.places), wide(job.length >= std::int64_t{1} << 30) {
+    // Two blocks on a multiprocessor, each of which the driver takes 1 KiB for itself.
+    std::int64_t room = std::min(device.attribute(kSharedPerBlock),
+                                 device.attribute(kSharedPerMultiprocessor) / 2 - 1024);
+    std::int64_t fit = (room - counters()) / (kThreads * element_bytes());
+    std::int64_t best = places ? 14 * 8 / element_bytes()  // more do not fit into registers
+                               : 16 / std::max<std::int64_t>(1, element_bytes() / 4);
+    items = static_cast<int>(std::clamp<std::int64_t>(fit, 1, best));
+  }
+
+  std::int64_t element_bytes() const {
+    auto bytes = static_cast<std::int64_t>(itemsize(dtype));
+    return places ? std::max<std::int64_t>(8, 2 * bytes) : bytes;
+  }
+  std::int64_t tile() const { return std::int64_t{kThreads} * items; }
+  // td_sort_shared behind its union.
+  std::int64_t counters() const { return 256 * (wide ? 8 : 4) + 1024 + 48; }
+  unsigned shared_bytes() const {
+    std::int64_t ahead = std::int64_t{kThreads} / 32 * 1024;
+    return static_cast<unsigned>(std::max(ahead, tile() * element_bytes()) + counters());
+  }
+  std::string word() const { return wide ? "unsigned long long" : "unsigned"; }
+  std::string text() const;
+};
 
 std::string count_text(DType dtype) {
   std::string passes = std::to_string(sort_passes(dtype));
@@ -39,22 +66,21 @@ std::string plan_text(DType dtype) {
          std::to_string(sort_passes(dtype)) + ">(totals, plan, length, rows); }\n";
 }
 
-std::string move_text(DType dtype, bool places, bool wide) {
-  std::string word = wide ? "unsigned long long" : "unsigned";
-  return sort_headers(dtype) + kText_sort_long +
-         "extern \"C\" __global__ void __launch_bounds__(512, 2) td_move(const T* in, T* values0, "
-         "T* values1, unsigned* places0, unsigned* places1, long long* result, const unsigned* "
-         "starts, const int* plan, " +
-         word +
+std::string Move::text() const {
+  std::string element = places ? "td_pair<T>" : "T", result = places ? "long long" : "T";
+  return sort_headers(dtype) + kText_sort_long + "typedef " + element + " E;\ntypedef " + result +
+         " R;\nextern \"C\" __global__ void __launch_bounds__(512, 2) td_move(const T* in, E* "
+         "same, E* "
+         "other, R* result, const unsigned* starts, const int* plan, " +
+         word() +
          "* state, unsigned* tickets, long long length, long long rows, long long tiles, int pass, "
-         "unsigned flip) {\n  const td_sort_buffers<T> buffers = {in, values0, values1, places0, "
-         "places1, result};\n  td_move_digits<T, " +
-         word + ", 512, " + std::to_string(items_of(dtype)) + ", " +
-         std::to_string(sort_passes(dtype)) + ", " + (places ? "true" : "false") +
+         "unsigned flip) {\n  const td_sort_buffers<T, E, R> buffers = {in, same, other, result};\n"
+         "  td_move_digits<T, E, R, " +
+         word() + ", 512, " + std::to_string(items) + ", " + std::to_string(sort_passes(dtype)) +
          ">(buffers, starts, plan, state, tickets, length, rows, tiles, pass, flip);\n}\n";
 }
 
-// Scratch memory: totals of digits, tickets and the state of a pass, all zero at first; the plan.
+// Scratch memory: totals of digits, tickets and what tiles publish, all zero at first; the plan.
 struct Scratch {
   std::int64_t totals, tickets, state, plan;  // bytes
   Array memory;
@@ -79,9 +105,9 @@ void sort_long_rows(const SortRows& job, CUdeviceptr source, const Array& out) {
   DType dtype = job.in.dtype();
   int passes = sort_passes(dtype), number = static_cast<int>(dtype);
   auto [device, stream] = launch_target(out);
-  bool wide = job.length >= std::int64_t{1} << 31;
-  std::int64_t tile = std::int64_t{kThreads} * items_of(dtype), tiles = parts(job.length, tile);
-  Scratch scratch = make_scratch(job, out, tiles, wide);
+  const Move move(device, job);
+  std::int64_t tiles = parts(job.length, move.tile());
+  Scratch scratch = make_scratch(job, out, tiles, move.wide);
   CUdeviceptr totals = scratch.at(0), tickets = scratch.at(scratch.totals),
               state = scratch.at(scratch.totals + scratch.tickets),
               plan = scratch.at(scratch.totals + scratch.tickets + scratch.state);
@@ -89,9 +115,9 @@ void sort_long_rows(const SortRows& job, CUdeviceptr source, const Array& out) {
           static_cast<std::size_t>(scratch.totals + scratch.tickets + scratch.state), stream);
 
   std::int64_t wanted = std::max<std::int64_t>(1, resident_blocks(device) * 3 / 4 / job.rows);
-  std::int64_t chunk = parts(parts(job.length, std::min(wanted, parts(job.length, tile))), 256);
-  chunk = std::min(256 * chunk, kMostCounted);
-  std::int64_t chunks = parts(job.length, chunk);
+  std::int64_t chunks = std::min(wanted, parts(job.length, move.tile()));
+  std::int64_t chunk = 256 * parts(parts(job.length, chunks), 256);
+  chunks = parts(job.length, chunk);
   Arguments counting;
   counting.add(source);
   counting.add(totals);
@@ -115,38 +141,27 @@ void sort_long_rows(const SortRows& job, CUdeviceptr source, const Array& out) {
              device, cat("sort plan ", number), [&] { return plan_text(dtype); }, "td_plan"),
          job.rows, planning);
 
-  // What the last pass does not write is needed where there is more than one.
-  Array values[2], places[2];
-  CUdeviceptr result = address_of(out), to_values[2] = {0, job.places ? 0 : result},
-              to_places[2] = {0, 0};
-  for (int k = 0; passes > 1 && k < (job.places ? 2 : 1); ++k) {
-    values[k] = empty_beside(out, {job.rows * job.length}, dtype);
-    to_values[k] = address_of(values[k]);
-    if (!job.places) continue;
-    places[k] = empty_beside(out, {job.rows * job.length}, DType::uint32);
-    to_places[k] = address_of(places[k]);
+  // The last pass writes the result, which serves the others where it holds what they move.
+  CUdeviceptr result = address_of(out), same = move.places ? 0 : result, other = 0;
+  Array buffers[2];
+  std::int64_t bytes = job.rows * job.length * move.element_bytes();
+  for (int k = 0; passes > 1 && k < (move.places ? 2 : 1); ++k) {
+    buffers[k] = empty_beside(out, {bytes}, DType::uint8);
+    (k == 0 ? other : same) = address_of(buffers[k]);
   }
   const LoadedKernel& moving = kernel(
-      device, cat("sort move ", number, ' ', job.places, ' ', wide),
-      [&] { return move_text(dtype, job.places, wide); }, "td_move");
+      device, cat("sort move ", number, ' ', move.places, ' ', move.wide, ' ', move.items),
+      [&] { return move.text(); }, "td_move");
   for (int pass = 0; pass < passes; ++pass) {
-    if (pass > 0)
-      TD_CALL(device, cuMemsetD8Async, state, 0, static_cast<std::size_t>(scratch.state), stream);
     Arguments arguments;
-    arguments.add(source);
-    for (CUdeviceptr buffer : {to_values[0], to_values[1], to_places[0], to_places[1]})
+    for (CUdeviceptr buffer : {source, same, other, result, totals, plan, state, tickets})
       arguments.add(buffer);
-    arguments.add(job.places ? result : CUdeviceptr{0});
-    arguments.add(totals);
-    arguments.add(plan);
-    arguments.add(state);
-    arguments.add(tickets);
     arguments.add(job.length);
     arguments.add(job.rows);
     arguments.add(tiles);
     arguments.add(pass);
     arguments.add(job.flip);
-    launch(device, stream, moving, job.rows * tiles, arguments, kThreads);
+    launch(device, stream, moving, job.rows * tiles, arguments, kThreads, move.shared_bytes());
   }
 }
 

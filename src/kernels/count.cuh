@@ -43,59 +43,61 @@ TD_FN void td_count_sum(double* out, double part) {
   if (part != 0) atomicAdd(out, part);
 }
 
-// Counts elements [first, end), `several` of a thread together: their loads come before their
-// bins, and those before their counts.
-template <int several, class Counter, class Load, class Bin, class Weight>
-TD_FN void td_count_run(long long first, long long end, Counter* counters, Load load, Bin bin,
-                        Weight weight) {
-  long long from = first + threadIdx.x;
-  for (; from + 256 * (several - 1) < end; from += 256 * several) {
-    decltype(load(first)) values[several];
-    decltype(weight(first)) weights[several];
+// Counts elements [first, end): `several` loads of V neighbours of a thread come together, before
+// their bins, and those before their counts. `first` is a multiple of V, and x aligned for V.
+template <int V, int several, class T, class Count, class Bin>
+TD_FN void td_count_run(const T* x, long long first, long long end, Count count, Bin bin) {
+  enum { STEP = 256 * V };
+  long long from = first + threadIdx.x * V;
+  for (; from + STEP * (several - 1) + V <= end; from += STEP * several) {
+    td_vec<T, V> values[several];
 #pragma unroll
-    for (int u = 0; u < several; ++u) {
-      values[u] = load(from + u * 256);
-      weights[u] = weight(from + u * 256);
-    }
+    for (int u = 0; u < several; ++u) values[u] = td_load<V>(x + from + u * STEP);
 #pragma unroll
-    for (int u = 0; u < several; ++u) {
-      const auto k = bin(values[u]);
-      if (k >= 0) td_count_one(counters + k, weights[u]);
-    }
+    for (int u = 0; u < several; ++u)
+#pragma unroll
+      for (int j = 0; j < V; ++j) {
+        const auto k = bin(values[u].at[j]);
+        if (k >= 0) count(k, from + u * STEP + j);
+      }
   }
-  if constexpr (several > 1)
-    for (; from < end; from += 256) {
-      const auto k = bin(load(from));
-      if (k >= 0) td_count_one(counters + k, weight(from));
-    }
+  if constexpr (several * V > 1)
+    for (; from < end; from += STEP)
+      for (int j = 0; j < V && from + j < end; ++j) {
+        const auto k = bin(x[from + j]);
+        if (k >= 0) count(k, from + j);
+      }
 }
 
-// Few bins: each block counts in shared memory, in several copies so that the warps do not wait for
-// one another where many elements fall into one bin.
-template <class Counter, int most, int copies, class Out, class Load, class Bin, class Weight>
-TD_FN void td_count_shared(long long n, long long chunk, int bins, Out* out, Load load, Bin bin,
+// Few bins: each block counts in shared memory, neighbouring lanes in different copies, so that
+// they do not wait for one another where many elements fall into one bin.
+template <class Counter, int most, int copies, int V, class T, class Out, class Bin, class Weight>
+TD_FN void td_count_shared(const T* x, long long n, long long chunk, int bins, Out* out, Bin bin,
                            Weight weight) {
   __shared__ Counter counters[most * copies];
   for (int k = threadIdx.x; k < bins * copies; k += 256) counters[k] = 0;
   __syncthreads();
-  Counter* own = counters + (copies > 1 ? (threadIdx.x >> 5) % copies * bins : 0);
+  Counter* const own = counters + threadIdx.x % copies;
   const long long first = (long long)blockIdx.x * chunk;
   const long long end = first + chunk < n ? first + chunk : n;
-  td_count_run<TD_WIDTH(8)>(first, end, own, load, bin, weight);
+  td_count_run<V, TD_WIDTH(16) / V>(
+      x, first, end, [=](auto k, long long i) { td_count_one(own + (int)k * copies, weight(i)); },
+      bin);
   __syncthreads();
   for (int k = threadIdx.x; k < bins; k += 256) {
     Counter sum = 0;
-    for (int c = 0; c < copies; ++c) sum += counters[c * bins + k];
+    for (int c = 0; c < copies; ++c) sum += counters[k * copies + (c + threadIdx.x) % copies];
     td_count_sum(out + k, sum);
   }
 }
 
-template <class Out, class Load, class Bin, class Weight>
-TD_FN void td_count_global(long long n, long long chunk, Out* out, Load load, Bin bin,
+template <int V, class T, class Out, class Bin, class Weight>
+TD_FN void td_count_global(const T* x, long long n, long long chunk, Out* out, Bin bin,
                            Weight weight) {
   const long long first = (long long)blockIdx.x * chunk;
   const long long end = first + chunk < n ? first + chunk : n;
-  td_count_run<TD_WIDTH(4)>(first, end, out, load, bin, weight);
+  td_count_run<V, TD_WIDTH(16) / V>(
+      x, first, end, [=](auto k, long long i) { td_count_one(out + k, weight(i)); }, bin);
 }
 
 template <bool wide>
@@ -115,7 +117,8 @@ struct td_bin_real<true> {
 template <class C>
 struct td_even_bins {
   typedef typename td_bin_real<td_traits<C>::bits == 64>::type Real;
-  Real low, scale, unsure;
+  Real low, scale,
+      sure;  // sure: the distance from a bin's middle up to which the quotient is right
   C first, last;
   int bins;
 };
@@ -132,16 +135,17 @@ TD_FN td_even_bins<C> td_make_even_bins(const E* edges, int bins) {
   const double digit = td_traits<C>::bits == 64   ? 2.3e-16
                        : td_traits<C>::bits == 32 ? 1.2e-7
                                                   : 1e-3;
-  // NaN, where low == high would be, makes every element unsure.
-  b.unsure = (Real)(8 * digit * (reach * fabs(scale) + bins));
+  // NaN, where low == high would be, makes no element sure.
+  b.sure = (Real)(0.5 - 8 * digit * (reach * fabs(scale) + bins));
   b.bins = bins;
   return b;
 }
-// The whole number next to x, of at most 2^21 bins in float; half of a GPU's conversions are slow.
+// The whole number next to x, where that has at most 21 bits; half of a GPU's conversions are slow.
+// Beyond that k is of no use, and for float not below 2^21.
 TD_FN int td_nearest(float x, float& whole) {
   const float shifted = x + 12582912.0f;
   whole = shifted - 12582912.0f;
-  return __float_as_int(shifted) - 0x4b400000;
+  return (int)(__float_as_uint(shifted) - 0x4b400000u);
 }
 TD_FN int td_nearest(double x, double& whole) {
   const double shifted = x + 6755399441055744.0;
@@ -150,23 +154,25 @@ TD_FN int td_nearest(double x, double& whole) {
 }
 template <bool few, class C, class E>
 TD_FN int td_even_bin(const td_even_bins<C>& b, const E* edges, C x) {
-  if (!(x >= b.first && x <= b.last)) return -1;
   typedef typename td_even_bins<C>::Real Real;
-  const Real place = (td_cast<Real>(x) - b.low) * b.scale;
+  const Real place = (td_cast<Real>(x) - b.low) * b.scale - Real(0.5);
   Real whole;
   int k;
   if constexpr (few) {
-    k = td_nearest(place - Real(0.5), whole);
+    k = td_nearest(place, whole);
   } else {
-    k = (int)place;
+    k = (int)td_floor(place + Real(0.5));
     whole = (Real)k;
   }
   const Real rest = place - whole;
+  // The range of a double is known only from the comparison with the edges.
+  const bool inside = few && sizeof(Real) == 4 ? (unsigned)k < (unsigned)b.bins
+                                               : (bool)((x >= b.first) & (x <= b.last));
+  if (inside && rest < b.sure && rest > -b.sure) return k;
+  if (!(x >= b.first && x <= b.last)) return -1;
   k = k < 0 ? 0 : k >= b.bins ? b.bins - 1 : k;
-  if (!(rest > b.unsure && rest < 1 - b.unsure)) {
-    while (k > 0 && x < td_cast<C>(edges[k])) --k;
-    while (k < b.bins - 1 && x >= td_cast<C>(edges[k + 1])) ++k;
-  }
+  while (k > 0 && x < td_cast<C>(edges[k])) --k;
+  while (k < b.bins - 1 && x >= td_cast<C>(edges[k + 1])) ++k;
   return k;
 }
 

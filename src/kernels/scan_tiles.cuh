@@ -10,7 +10,7 @@
 enum { TD_GROUP = 32 };  // tiles in a group, groups in a set
 
 // A value in words of 64 bits, each half value and half a mark that it is there (zero: it is not).
-// Reading begins with the constructor.
+// Reading begins with the constructor. What is not wanted counts as there, as zero.
 template <class A>
 struct td_published {
   enum { WORDS = sizeof(A) <= 4 ? 1 : sizeof(A) / 4 };
@@ -24,21 +24,42 @@ struct td_published {
 #pragma unroll
     for (int k = 0; k < WORDS; ++k) word[k] = wanted ? place[k] : 0;
   }
-  __device__ __forceinline__ A wait() {
-    alignas(16) unsigned part[WORDS];
+  // Looks again for what has not been seen; whether all is there.
+  __device__ __forceinline__ bool look() {
+    bool all = true;
 #pragma unroll
     for (int k = 0; k < WORDS; ++k) {
-      while (wanted && word[k] >> 32 == 0) word[k] = place[k];
-      part[k] = (unsigned)word[k];
+      if (wanted && word[k] >> 32 == 0) word[k] = place[k];
+      all = all && (!wanted || word[k] >> 32 != 0);
     }
+    return all;
+  }
+  __device__ __forceinline__ A value() const {
+    alignas(16) unsigned part[WORDS];
+#pragma unroll
+    for (int k = 0; k < WORDS; ++k) part[k] = (unsigned)word[k];
     return *reinterpret_cast<const A*>(part);
+  }
+  __device__ __forceinline__ A wait() {
+    while (!look()) continue;
+    return value();
+  }
+  static __device__ __forceinline__ unsigned long long marked(unsigned part) {
+    return 1ull << 32 | part;
+  }
+  // In place of what would have been read.
+  __device__ __forceinline__ void set(A value) {
+    alignas(16) unsigned part[WORDS] = {};
+    *reinterpret_cast<A*>(part) = value;
+#pragma unroll
+    for (int k = 0; k < WORDS; ++k) word[k] = marked(part[k]);
   }
   static __device__ __forceinline__ void put(unsigned long long* base, long long index, A value) {
     alignas(16) unsigned part[WORDS] = {};
     *reinterpret_cast<A*>(part) = value;
 #pragma unroll
     for (int k = 0; k < WORDS; ++k)
-      ((volatile unsigned long long*)base)[index * WORDS + k] = 1ull << 32 | part[k];
+      ((volatile unsigned long long*)base)[index * WORDS + k] = marked(part[k]);
   }
 };
 
@@ -47,24 +68,41 @@ template <class F>
 struct td_front {
   typedef typename F::A A;
   typedef td_published<A> P;
-  unsigned long long *groups, *sets;
+  unsigned long long *tiles, *groups, *sets;
   long long group, set;
   int k, g;
   P in_group, in_set, before;
 
   __device__ __forceinline__ td_front(unsigned long long* state, long long row, long long rows,
-                                      long long tiles, long long tile, int lane)
-      : groups(state + (rows * tiles + row * count(tiles)) * P::WORDS),
-        sets(state + (rows * (tiles + count(tiles)) + row * count(count(tiles))) * P::WORDS),
+                                      long long all, long long tile, int lane)
+      : tiles(state + row * all * P::WORDS),
+        groups(state + (rows * all + row * count(all)) * P::WORDS),
+        sets(state + (rows * (all + count(all)) + row * count(count(all))) * P::WORDS),
         group(tile / TD_GROUP),
         set(group / TD_GROUP),
         k((int)(tile % TD_GROUP)),
         g((int)(group % TD_GROUP)),
-        in_group(state, row * tiles + group * TD_GROUP + lane, lane < k),
+        in_group(tiles, group * TD_GROUP + lane, lane < k),
         in_set(groups, set * TD_GROUP + lane, lane < g),
         before(sets, set - 1, set > 0) {}
   static __device__ __forceinline__ long long count(long long n) {
     return (n + TD_GROUP - 1) / TD_GROUP;
+  }
+  // The sums of the groups in front, one a lane. Where a group's last tile has yet to publish its
+  // sum, those of its tiles may all be there: the sum of these, in the same order, does as well,
+  // and is there a trip to memory earlier.
+  __device__ __forceinline__ A wait_for_groups(int lane) {
+    for (;;) {
+      const unsigned missing = __ballot_sync(0xffffffffu, !in_set.look());
+      if (missing == 0) return in_set.value();
+      const int next = __ffs((int)missing) - 1;
+      P part(tiles, (set * TD_GROUP + next) * TD_GROUP + lane, true);
+      if (!__all_sync(0xffffffffu, part.look())) continue;
+      const A own = part.value();
+      const A some = td_shuffle(td_warp_scan<F>(own, lane), TD_GROUP - 2);
+      const A whole = F::combine(some, td_shuffle(own, TD_GROUP - 1));
+      if (lane == next) in_set.set(whole);
+    }
   }
   // The sum in front of the tile, whose own total is `total`; of no use to the row's first tile.
   __device__ __forceinline__ A wait(A total, int lane) {
@@ -73,7 +111,7 @@ struct td_front {
     some = td_shuffle(td_warp_scan<F>(some, lane), k > 0 ? k - 1 : 0);
     const A whole = k > 0 ? F::combine(some, total) : total;
     if (k == TD_GROUP - 1 && lane == 0) P::put(groups, group, whole);
-    A sum = in_set.wait();
+    A sum = wait_for_groups(lane);
     __syncwarp();
     sum = td_shuffle(td_warp_scan<F>(sum, lane), g > 0 ? g - 1 : 0);
     const A earlier = before.wait();
@@ -111,7 +149,7 @@ TD_FN void td_scan_tile(const T* in, T* out, unsigned long long* state, long lon
                         long long rows, long long tiles, bool aligned) {
   typedef typename F::A A;
   enum { U = 128 / (V * sizeof(A)), WARP = U * 32 * V, TILE = 8 * WARP };
-  __shared__ alignas(16) A stash[TILE];
+  __shared__ alignas(128) A stash[TILE];
   __shared__ A totals[8], front;
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   const long long row = blockIdx.x / tiles, tile = blockIdx.x - row * tiles;

@@ -139,23 +139,28 @@ TD_FN void td_sort_short(const T* in, T* out, long long* places, int length, lon
   }
 }
 
-// Lanes with this lane's digit (below 256); lanes that are not `valid` are never among them.
-TD_FN unsigned td_peers(unsigned digit, bool valid) {
+// Lanes with the digit (below 256) of this one; lanes that are not `valid` are never among them.
+// `minus_one` is -1, from a value that the compiler cannot know.
+TD_FN unsigned td_peers(unsigned digit, bool valid, int minus_one) {
 #ifdef __TREADLE__
   return __match_any_sync(0xffffffffu, valid ? digit : 256u);
 #else
   unsigned peers = __ballot_sync(0xffffffffu, valid);
-  // Four instructions a bit; from C++ a compiler makes seven.
+  // Four instructions a bit; from C++ a compiler makes seven. ~v is v * -1 - 1: what limits a sort
+  // is the unit for logic, while the one that multiplies has nothing to do.
 #pragma unroll
   for (int b = 0; b < 8; ++b)
     asm volatile(
         "{ .reg .pred p; .reg .b32 v; and.b32 v, %1, %2; setp.ne.u32 p, v, 0; "
-        "vote.sync.ballot.b32 v, p, 0xffffffff; @!p not.b32 v, v; and.b32 %0, %0, v; }"
+        "vote.sync.ballot.b32 v, p, 0xffffffff; @!p mad.lo.s32 v, v, %3, %3; "
+        "and.b32 %0, %0, v; }"
         : "+r"(peers)
-        : "r"(digit), "r"(1u << b));
+        : "r"(digit), "r"(1u << b), "r"(minus_one));
   return peers;
 #endif
 }
+// For the `shift` of a pass, which is never negative.
+TD_FN int td_minus_one(int shift) { return ~(shift >> 31); }
 
 // The rank of a warp's ITEMS elements a lane among those of their digit, in order: element i of
 // lane l is the warp's element 32 * i + l. `ahead` counts the warp's digits, from zero.
@@ -163,11 +168,12 @@ template <class T, int ITEMS>
 TD_FN void td_rank_digits(const T* x, unsigned* rank, int mine, int count, unsigned* ahead,
                           int shift, unsigned flip) {
   const unsigned before = (1u << (threadIdx.x & 31)) - 1u;
+  const int minus_one = td_minus_one(shift);
 #pragma unroll
   for (int i = 0; i < ITEMS; ++i) {
     const bool valid = mine + i * 32 < count;
     const unsigned digit = td_digit(td_key(x[i]), shift, flip);
-    const unsigned peers = td_peers(digit, valid);
+    const unsigned peers = td_peers(digit, valid, minus_one);
     const unsigned earlier = ahead[digit];
     __syncwarp();
     if (valid && (peers & before) == 0) ahead[digit] = earlier + __popc(peers);

@@ -308,6 +308,34 @@ def test_histogram_at_its_edges(dtype, count, limits):
     check(lambda xp, x, a: xp.histogram(a(data), count, limits))
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "i8", "u1"])
+@pytest.mark.parametrize("bins", [1, 7, 256, 9000])
+@pytest.mark.parametrize("skipped, limits", [(0, (-50, 100)), (1, (-50, 100)), (0, (0.0, 64.0))])
+def test_histogram_of_numbers_far_outside_of_its_edges(dtype, bins, skipped, limits):
+    """The quotient of a number far outside must not end in a bin; the view may begin anywhere in memory."""
+    whole = np.resize(np.round(NORMAL * 100), 50_001)
+    data = np.clip(whole, 0, 255).astype(dtype) if dtype == "u1" else whole.astype(dtype)
+    if data.dtype.kind == "f":
+        far = [
+            np.inf,
+            -np.inf,
+            np.nan,
+            1e30,
+            -1e30,
+            3e9,
+            -3e9,
+            2.0**22,
+            2.0**23 + 1,
+            2.0**52,
+            -(2.0**53),
+        ]
+        data[: 100 * len(far)] = np.repeat(np.array(far, dtype), 100)
+    elif dtype != "u1":
+        data[::50] = np.iinfo(dtype).min
+        data[1::50] = np.iinfo(dtype).max
+    check(lambda xp, x, a: [xp.histogram(a(data)[skipped:], bins, limits)[0]])
+
+
 HISTOGRAMS = {
     "empty": lambda xp, x, a: xp.histogram(a([]), 3),
     "equal values": lambda xp, x, a: xp.histogram(a([2.0, 2.0]), 3),
