@@ -77,14 +77,10 @@ def take(a, indices, axis=None, out=None, mode="raise"):
     """The elements of ``a`` along ``axis`` (of the flattened array when None) at ``indices`` of any shape.
 
     Negative indices count from the end. ``mode`` says what an index out of bounds does: "raise" is an IndexError,
-    "wrap" goes round, "clip" takes the nearest (and 0 for negative ones). TypeError for an ``out`` of another dtype,
-    unless that casts safely to the dtype of ``a``: NumPy's rule.
+    "wrap" goes round, "clip" takes the nearest (and 0 for negative ones). An ``out`` of another dtype gets the elements
+    as it casts them, as with NumPy from 2.5 on.
     """
     a = _own(a, "take")
-    if out is not None and not np.can_cast(out.dtype, a.dtype, "safe"):
-        raise TypeError(
-            f"Cannot cast array data from dtype('{out.dtype}') to dtype('{a.dtype}') according to the rule 'safe'"
-        )
     result = _treadle._take(a, _places(indices), axis, mode)
     return _deliver(result if out is None else result.astype(out.dtype, copy=False), out)
 

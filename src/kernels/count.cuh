@@ -168,7 +168,7 @@ TD_FN int td_even_bin(const td_even_bins<C>& b, const E* edges, C x) {
   // The range of a double is known only from the comparison with the edges.
   const bool inside = few && sizeof(Real) == 4 ? (unsigned)k < (unsigned)b.bins
                                                : (bool)((x >= b.first) & (x <= b.last));
-  if (inside && rest < b.sure && rest > -b.sure) return k;
+  if (rest < b.sure && rest > -b.sure) return inside ? k : -1;
   if (!(x >= b.first && x <= b.last)) return -1;
   k = k < 0 ? 0 : k >= b.bins ? b.bins - 1 : k;
   while (k > 0 && x < td_cast<C>(edges[k])) --k;
