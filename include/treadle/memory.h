@@ -76,6 +76,10 @@ Array array_over(const DeviceMemory& memory, std::size_t offset, const Shape& sh
 // The whole memory behind an array. Launches pending work that writes it.
 DeviceMemory memory_of(const Array& array);
 
+// The number of the device, of the current kind, that has the memory at an address; none when the
+// driver does not know the address.
+std::optional<int> device_at(std::uint64_t address);
+
 // Copies between device and host addresses in the order of the current stream; fills with a byte.
 // `blocking` waits until it is done.
 void copy_memory(std::uint64_t to, std::uint64_t from, std::size_t bytes, bool blocking);

@@ -11,21 +11,37 @@ std::uint64_t address(const Array& array) {
   return without_gil([&] { return array.data(); });
 }
 
-// CUDA array interface, version 3. Absent on the software device: its addresses are not CUDA
-// memory, and other libraries decide by the attribute's presence.
-nb::object cuda_array_interface(const Array& array) {
-  if (array.device().is_software())
-    throw nb::attribute_error("__cuda_array_interface__ exists only for arrays on an NVIDIA GPU");
+// The current stream of a device, which may be another than the current one.
+Stream stream_of(const Device& device) {
+  Device before = Device::current();
+  if (device == before) return Stream::current();
+  device.use();
+  Stream found = Stream::current();
+  before.use();
+  return found;
+}
+
+// The facts of the CUDA array interface, version 3, for work of the current stream of its device.
+nb::dict interface_facts(const Array& array) {
   nb::dict result;
   result["shape"] = to_tuple(array.shape());
   result["typestr"] = numpy_dtype(array.dtype()).attr("str");
   result["data"] = nb::make_tuple(address(array), !array.writeable());
   result["strides"] =
       array.c_contiguous() ? nb::object(nb::none()) : nb::object(to_tuple(array.strides()));
-  auto stream = reinterpret_cast<std::uintptr_t>(Stream::current().handle());
+  void* handle = without_gil([&] { return stream_of(array.device()).handle(); });
+  auto stream = reinterpret_cast<std::uintptr_t>(handle);
   result["stream"] = stream == 0 ? std::uintptr_t{1} : stream;
   result["version"] = 3;
   return result;
+}
+
+// Absent on the software device: its addresses are not CUDA memory, and other libraries decide by
+// the attribute's presence.
+nb::dict cuda_array_interface(const Array& array) {
+  if (array.device().is_software())
+    throw nb::attribute_error("__cuda_array_interface__ exists only for arrays on an NVIDIA GPU");
+  return interface_facts(array);
 }
 
 nb::object flags(const Array& array) {
@@ -216,6 +232,7 @@ void bind_array(nb::module_& m) {
   bind_operators(cls);
   nb::setattr(cls, "__hash__", nb::none());
   nb::setattr(cls, "__module__", nb::str("treadle"));
+  m.def("_interface_facts", interface_facts);
   // The same array as an object of a subclass that Python defined.
   m.def("_as_class", [](nb::handle type, const Array& array) {
     nb::object result = nb::inst_alloc(type);

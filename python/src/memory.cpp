@@ -53,12 +53,16 @@ void bind_pieces(nb::module_& m) {
       .def_prop_ro("mem", [](const MemoryPointer& p) { return p.memory; })
       .def_prop_ro("device", [](const MemoryPointer& p) { return p.memory.device(); })
       .def_prop_ro("device_id", [](const MemoryPointer& p) { return p.memory.device().ordinal(); })
-      .def("__add__", shifted)
-      .def("__sub__", [](const MemoryPointer& p, std::int64_t by) { return shifted(p, -by); });
+      .def("__add__", shifted, nb::is_operator())
+      .def(
+          "__sub__", [](const MemoryPointer& p, std::int64_t by) { return shifted(p, -by); },
+          nb::is_operator());
   nb::setattr(pointer, "__module__", nb::str("treadle.cuda"));
   m.def("_managed_memory",
         [](std::size_t size) { return without_gil([&] { return DeviceMemory::managed(size); }); });
   m.def("_unowned_memory", unowned);
+  m.def("_device_at",
+        [](std::uint64_t address) { return without_gil([&] { return device_at(address); }); });
   m.def("_copy_memory", [](std::uint64_t to, std::uint64_t from, std::size_t bytes, bool blocking) {
     without_gil([&] { copy_memory(to, from, bytes, blocking); });
   });

@@ -18,15 +18,19 @@ void bind_pointer(nb::module_& m) {
       .def_prop_ro("ptr", [](const Pointer& p) { return p.pointer.address; })
       .def_prop_ro("nbytes", [](const Pointer& p) { return p.bytes; })
       .def("__int__", [](const Pointer& p) { return p.pointer.address; })
-      .def("__add__",
-           [](const Pointer& p, std::int64_t n) {
-             return Pointer{{p.pointer.address + static_cast<std::uint64_t>(n)}, 0};
-           })
-      .def("__eq__",
-           [](const Pointer& p, nb::handle other) {
-             std::optional<DevicePointer> same = to_pointer(other);
-             return same && same->address == p.pointer.address;
-           })
+      .def(
+          "__add__",
+          [](const Pointer& p, std::int64_t n) {
+            return Pointer{{p.pointer.address + static_cast<std::uint64_t>(n)}, 0};
+          },
+          nb::is_operator())
+      .def(
+          "__eq__",
+          [](const Pointer& p, nb::handle other) {
+            std::optional<DevicePointer> same = to_pointer(other);
+            return same && same->address == p.pointer.address;
+          },
+          nb::is_operator())
       .def("__hash__", [](const Pointer& p) { return p.pointer.address; })
       .def("__repr__", [](const Pointer& p) {
         char text[64];

@@ -129,10 +129,12 @@ void bind_streams(nb::module_& m) {
       .def_prop_ro("device_id", [](const Stream& s) { return s.device().ordinal(); })
       .def("__cuda_stream__",
            [](const Stream& s) { return nb::make_tuple(0, address(s.handle())); })
-      .def("__eq__",
-           [](const Stream& a, const Stream& b) {
-             return a.handle() == b.handle() && a.device() == b.device();
-           })
+      .def(
+          "__eq__",
+          [](const Stream& a, const Stream& b) {
+            return a.handle() == b.handle() && a.device() == b.device();
+          },
+          nb::is_operator())  // NotImplemented for another type
       .def("__hash__", [](const Stream& s) { return address(s.handle()); });
   nb::setattr(cls, "__module__", nb::str("treadle.cuda"));
   nb::class_<ExternalStream, Stream> external(m, "ExternalStream");

@@ -50,39 +50,71 @@ def UnownedMemory(ptr, size, owner, device_id=-1):
     return _treadle._unowned_memory(ptr, size, owner, device_id)
 
 
-def from_cuda_array_interface(a):
+def from_cuda_array_interface(a, wait=True):
     """An array over the memory of an object with ``__cuda_array_interface__``, without a copy.
 
-    The current stream waits for the stream that the object names. A read-only object gives a read-only array.
+    The current stream of the memory's device waits for the stream that the object names, unless ``wait`` is false. A
+    read-only object gives a read-only array.
     """
     face = a.__cuda_array_interface__
     if face.get("mask") is not None:
         raise TypeError("__cuda_array_interface__: an array with a mask is not supported")
     shape, dtype = tuple(face["shape"]), np.dtype(face["typestr"])
-    address, readonly = face["data"]
-    strides = face.get("strides")
+    strides, readonly = face.get("strides"), face["data"][1]
+    if wait:
+        wait_for_producer(face)
+    if 0 in shape:
+        return ndarray(shape, dtype)
+    result = ndarray(shape, dtype, interface_memory(face, dtype.itemsize, a), strides)
+    return result._broadcast_to(shape) if readonly else result
+
+
+def device_of(face):
+    """The number of the device whose memory a CUDA array interface describes; -1, the current one, if it is unknown."""
+    found = _treadle._device_at(face["data"][0]) if 0 not in face["shape"] else None
+    return -1 if found is None else found
+
+
+def producer_of(face):
+    """The stream that a CUDA array interface names, or None."""
     stream = face.get("stream")
     if stream == 0:
         raise ValueError(
             "__cuda_array_interface__: stream 0 is ambiguous; the object must name 1 or 2"
         )
+    return None if stream is None else _treadle.ExternalStream(int(stream), device_of(face))
+
+
+def wait_for_producer(face):
+    """Work of the current stream waits for the stream that a CUDA array interface names."""
+    stream = producer_of(face)
     if stream is not None:
-        done = _treadle.Event(disable_timing=True)
-        done.record(_treadle.ExternalStream(int(stream)))
-        _treadle.get_current_stream().wait_event(done)
-    if 0 in shape:
-        return ndarray(shape, dtype)
-    steps = strides
-    if steps is None:
-        steps = [dtype.itemsize] * len(shape)
-        for k in reversed(range(len(shape) - 1)):
-            steps[k] = steps[k + 1] * shape[k + 1]
-    reaches = [step * (n - 1) for step, n in zip(steps, shape, strict=True)]
+        with stream.device:
+            done = _treadle.Event(disable_timing=True)
+            done.record(stream)
+            _treadle.get_current_stream().wait_event(done)
+
+
+def steps_of(face, itemsize):
+    """The strides that a CUDA array interface states or, by stating none, those of C order."""
+    strides = face.get("strides")
+    if strides is not None:
+        return tuple(strides)
+    steps, step = [], itemsize
+    for n in reversed(face["shape"]):
+        steps.insert(0, step)
+        step *= n
+    return tuple(steps)
+
+
+def interface_memory(face, itemsize, owner):
+    """A pointer to the first element that a CUDA array interface describes, in memory that holds them all."""
+    steps = steps_of(face, itemsize)
+    reaches = [step * (n - 1) for step, n in zip(steps, face["shape"], strict=True)]
     low = sum(min(reach, 0) for reach in reaches)
-    high = sum(max(reach, 0) for reach in reaches) + dtype.itemsize
-    memory = UnownedMemory(address + low, high - low, a)
-    result = ndarray(shape, dtype, MemoryPointer(memory, -low), strides)
-    return result._broadcast_to(shape) if readonly else result
+    high = sum(max(reach, 0) for reach in reaches) + itemsize
+    memory = UnownedMemory(face["data"][0] + low, high - low, owner, device_of(face))
+    return MemoryPointer(memory, -low)
 
 
 # ---- copies through a pointer ----

@@ -293,6 +293,16 @@ DeviceMemory memory_of(const Array& array) {
   return make_memory(view.storage->device(), address, view.storage->bytes(), view.storage);
 }
 
+std::optional<int> device_at(std::uint64_t address) {
+  const auto& device = driver::current_device();
+  device->make_current();
+  int ordinal = 0;
+  CUresult known =
+      device->api().cuPointerGetAttribute(&ordinal, cuda::POINTER_DEVICE_ORDINAL, address);
+  if (known != cuda::CUDA_SUCCESS) return {};
+  return ordinal;
+}
+
 // ---- copies ----
 
 void copy_memory(std::uint64_t to, std::uint64_t from, std::size_t bytes, bool blocking) {

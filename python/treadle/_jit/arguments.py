@@ -59,6 +59,8 @@ def typeof(value):
     if isinstance(value, np.ndarray):
         dtype = ty.from_dtype(value.dtype)
         return ty.Array(dtype, value.ndim, ty.layout_of(value), not value.flags.writeable)
+    if _foreign().is_foreign(value):
+        return _foreign().type_of(value)
     raise TypingError(f"a kernel cannot take a {type(value).__name__}: {value!r:.80}")
 
 
@@ -121,10 +123,10 @@ class Adapted:
             return int(value)
         if isinstance(value, float):
             return float(value)
-        if hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack__"):
-            if _on_host(value):  # another library's array in host memory: as NumPy's own
+        if hasattr(value, "__dlpack__") or _foreign().interface_of(value) is not None:
+            if _foreign().on_host(value):  # another library's array in host memory: as NumPy's own
                 return self.adapt(np.from_dlpack(value))
-            return _treadle_array(value)
+            return self.adapt(_foreign().argument_of(value))
         raise TypingError(
             f"kernel '{self.dispatcher.py_func.__name__}' cannot take a {type(value).__name__}; pass arrays, "
             f"numbers, tuples of them or records"
@@ -153,19 +155,10 @@ def typeof_or_none(value):
         return None
 
 
-def _on_host(value):
-    """True for an array of another library whose memory DLPack says is the host's."""
-    where = getattr(value, "__dlpack_device__", None)
-    return where is not None and where()[0] == _DLPACK_CPU
+def _foreign():
+    from ..cuda import _foreign
 
-
-_DLPACK_CPU = 1
-
-
-def _treadle_array(value):
-    import treadle
-
-    return treadle.from_dlpack(value) if hasattr(value, "__dlpack__") else treadle.asarray(value)
+    return _foreign
 
 
 class ArgHint:

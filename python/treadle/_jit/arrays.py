@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from ..cuda._foreign import as_cuda_array
 from . import optional, records, special_values
 from . import types as ty
+from .arguments import typeof
 from .debugging import checked_step
 from .errors import suggestion
 from .values import UNKNOWN, Value, number
@@ -401,21 +403,24 @@ def constant_record(c, record, name):
     return load(c, c.keep(value), [number(0)], None)
 
 
-def captured_array(c, array):
-    """A device array of the surrounding program: by address, so later writes are seen."""
-    dtype = ty.from_dtype(array.dtype)
-    type_ = ty.Array(dtype, array.ndim, ty.layout_of(array))
-    symbol = c.unit.captured.get(id(array))
-    if symbol is None:
-        symbol = c.unit.captured[id(array)] = c.unit.unique("captured")
-        c.unit.keep.append(array)
+def captured_array(c, found):
+    """A device array of the surrounding program, Treadle's or another library's: by address, so later writes are
+    seen.
+    """
+    known = c.unit.captured.get(id(found))
+    if known is None:
+        array = as_cuda_array(found)
+        type_, symbol = typeof(array), c.unit.unique("captured")
+        known = c.unit.captured[id(found)] = type_, f"{symbol}()"
+        c.unit.keep += [found, array]
         shape = ", ".join(f"{n}ll" for n in array.shape) or "1"
         strides = ", ".join(f"{n}ll" for n in array.strides) or "0"
+        address = array.device_ctypes_pointer.value or 0
         c.unit.globals.append(
             f"__device__ {type_.cpp} {symbol}() "
-            f"{{ return {{({type_.pointer}*){array.data.ptr}ull, {{{shape}}}, {{{strides}}}}}; }}"
+            f"{{ return {{({type_.pointer}*){address}ull, {{{shape}}}, {{{strides}}}}}; }}"
         )
-    return Value(type_, f"{symbol}()")
+    return Value(*known)
 
 
 def _is_field(base, index):

@@ -5,7 +5,7 @@ import types as pytypes
 
 import numpy as np
 
-from .. import _treadle
+from ..cuda._foreign import is_captured
 from . import (
     arrays,
     operators,
@@ -93,6 +93,8 @@ class Expressions:
         if isinstance(found, tuple):
             items = [self.constant(item, name) for item in found]
             return self.make_tuple(items, type(found) if hasattr(found, "_fields") else None)
+        if is_captured(found):
+            return arrays.captured_array(self, found)
         if isinstance(found, np.ndarray):
             return arrays.constant_array(self, found, name)
         special = special_values.constant(self, found)
@@ -102,8 +104,6 @@ class Expressions:
             return arrays.constant_record(self, found, name)
         if isinstance(found, stubs.Special):
             return Value(ty.int32, found.text, UNKNOWN, found.bits)
-        if isinstance(found, _treadle.ndarray):
-            return arrays.captured_array(self, found)
         return Value(ty.Opaque(getattr(found, "__name__", type(found).__name__)), "", found)
 
     # ---- tuples ----

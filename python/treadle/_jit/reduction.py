@@ -5,6 +5,7 @@ import functools
 import numpy as np
 
 from .._treadle import ndarray
+from ..cuda._foreign import as_cuda_array, is_foreign
 from . import types as ty
 from .dispatcher import Dispatcher
 
@@ -67,6 +68,7 @@ class Reduce:
         """
         from ..cuda import _devicearray as arrays
 
+        arr, res = (as_cuda_array(a) if is_foreign(a) else a for a in (arr, res))
         if arr.ndim != 1:
             raise TypeError("only support 1D array")
         if size is not None:

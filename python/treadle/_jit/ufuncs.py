@@ -13,6 +13,8 @@ import numpy as np
 
 from .. import _manipulation
 from .._treadle import ndarray
+from ..cuda._foreign import as_cuda_array, is_foreign
+from ..cuda._structured import StructuredArray
 from . import pickling
 from . import types as ty
 from .calls import Reinterpreted
@@ -106,17 +108,12 @@ class _Function:
 
     def _stage(self, value):
         """(array or 0-d NumPy array, is it on the device). Dates are staged on the host."""
-        from ..cuda import _devicearray as arrays
-        from ..cuda._structured import StructuredArray
-
         if isinstance(value, ndarray):
             return _plain(value), True
         if isinstance(value, StructuredArray) and value.dtype.kind in "mM":
             return value.copy_to_host(), True
-        if not isinstance(value, np.ndarray) and (
-            hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack__")
-        ):
-            return _plain(arrays.as_cuda_array(value)), True
+        if is_foreign(value):
+            return self._stage(as_cuda_array(value))
         return np.asarray(value), False
 
     def _choose(self, staged, count):
@@ -180,7 +177,7 @@ class _Function:
         with arrays.on(stream):
             for shape, dtype, target in zip(shapes, dtypes, out):
                 if target is not None and not isinstance(target, np.ndarray):
-                    target = arrays.as_cuda_array(target)
+                    target = as_cuda_array(target)
                     if _long_axes(target.shape) != _long_axes(shape) or target.dtype != dtype:
                         raise ValueError(
                             f"out has shape {target.shape} and dtype {target.dtype}, the result {shape} and {dtype}"
@@ -198,6 +195,11 @@ class _Function:
         if not isinstance(value, np.ndarray):
             return value
         return asarray(np.asarray(value, order="C").view(_in_memory(value.dtype)))
+
+
+def _ours(array):
+    """The device array over another library's, as what is computed into it and returned; others as they are."""
+    return as_cuda_array(array) if is_foreign(array) else array
 
 
 def _in_memory(dtype):
@@ -241,6 +243,7 @@ class UFunc(_Function):
 
         if out is None and len(args) == self.nin + 1:
             *args, out = args
+        out = _ours(out)
         if len(args) != self.nin:
             raise TypeError(f"'{self.__name__}' takes {self.nin} arguments, not {len(args)}")
         staged = [self._stage(a) for a in args]
@@ -379,6 +382,7 @@ class GUFunc(_Function):
                 raise ValueError("cannot specify argument 'out' as both positional and keyword")
             args, out = args[:n], args[n:]
         outs = list(out) if isinstance(out, (tuple, list)) else [out] * m if out is None else [out]
+        outs = [_ours(array) for array in outs]
         staged = [self._stage(a) for a in args]
         signature = self._choose(staged, n)
         loop, sizes = self._sizes([a for a, _ in staged])

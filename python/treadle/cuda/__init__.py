@@ -160,8 +160,8 @@ _VECTORS = {
 _HOST = {
     name: module
     for module, names in {
-        "cuda._devicearray": "to_device device_array device_array_like as_cuda_array is_cuda_array "
-        "from_cuda_array_interface DeviceNDArray",
+        "cuda._devicearray": "to_device device_array device_array_like DeviceNDArray",
+        "cuda._foreign": "as_cuda_array is_cuda_array from_cuda_array_interface",
         "cuda._host_arrays": "pinned_array pinned_array_like mapped_array mapped_array_like managed_array pinned "
         "mapped defer_cleanup open_ipc_array",
         "cuda._contexts": "gpus list_devices select_device get_current_device current_context require_context close "

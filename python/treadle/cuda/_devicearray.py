@@ -15,7 +15,7 @@ import numpy as np
 from .. import _manipulation, _treadle
 from .._creation import asnumpy
 from .._treadle import ndarray
-from . import _memory_plugins, _structured
+from . import _foreign, _memory_plugins, _structured
 from ._structured import DeviceRecord, StructuredArray
 
 errmsg_contiguous_buffer = (
@@ -125,8 +125,7 @@ def _lengths(shape):
 
 def copy_to_device(self, ary, stream=0):
     """Copies the values of a host array, or of a device array of the same layout, into this one."""
-    if not isinstance(ary, ndarray):
-        ary = np.asarray(ary)
+    ary = _stored(ary)
     if ary.size == 0:
         return
     stream = stream or getattr(self, "stream", 0)
@@ -148,6 +147,13 @@ def copy_to_device(self, ary, stream=0):
         source = np.asarray(source.reshape(core.shape), order=order)
         _treadle._copy_into(core, _treadle._upload(source, False))
         core.flush()
+
+
+def _stored(values):
+    """What is stored into an array: a device array, or a NumPy array."""
+    if isinstance(values, ndarray):
+        return values
+    return _foreign.as_cuda_array(values) if _foreign.is_foreign(values) else np.asarray(values)
 
 
 def split(self, section, stream=0):
@@ -253,6 +259,10 @@ class DeviceNDArray(ndarray):
         super().__init__(shape, dtype, gpu_data, strides)
         self.stream = stream
 
+    @property
+    def __cuda_array_interface__(self):
+        return _foreign.interface(super().__cuda_array_interface__, self)
+
     def _again(self, array, stream=0):
         return wrap(array, stream or self.stream)
 
@@ -274,8 +284,7 @@ class DeviceNDArray(ndarray):
     def setitem(self, key, value, stream=0):
         """``self[key] = value`` in the order of a stream; without any it is done when the call returns."""
         stream = stream or self.stream
-        if not isinstance(value, ndarray):
-            value = np.asarray(value)
+        value = _stored(value)
         with on(stream):
             if value.ndim:
                 _check_store(super().__getitem__(key), value)
@@ -387,8 +396,8 @@ def to_device(obj, stream=0, copy=True, to=None):
         return to
     if isinstance(obj, (ndarray, StructuredArray, DeviceRecord)):
         return obj
-    if hasattr(obj, "__cuda_array_interface__") and not isinstance(obj, np.ndarray):
-        return as_cuda_array(obj)
+    if _foreign.is_foreign(obj):
+        return _foreign.as_cuda_array(obj)
     if isinstance(obj, np.void):
         return _structured.record_to_device(obj, stream, copy)
     host = np.asanyarray(obj)
@@ -456,61 +465,6 @@ def like(make):
 def device_array_like(ary, stream=0):
     """``device_array`` with the shape, dtype and order of an array of the host or the device."""
     return device_array(ary.shape, ary.dtype, _strides_like(ary), _order_like(ary), stream)
-
-
-# ---- arrays of other libraries ----
-
-
-def is_cuda_array(obj):
-    """True for an object with the CUDA array interface, and for Treadle arrays wherever they are."""
-    return isinstance(obj, ndarray) or hasattr(obj, "__cuda_array_interface__")
-
-
-def from_cuda_array_interface(desc, owner=None, sync=True):
-    """A DeviceNDArray over the memory that a CUDA array interface describes; ``owner`` stays alive with it."""
-    from .. import _memory
-
-    if desc.get("mask") is not None:
-        raise NotImplementedError("Masked arrays are not supported")
-
-    class Described:
-        __cuda_array_interface__ = desc
-        kept = owner
-
-    stream = desc.get("stream")
-    from . import external_stream
-
-    array = wrap(
-        _memory.from_cuda_array_interface(Described), external_stream(stream) if stream else 0
-    )
-    from .._jit import settings
-
-    if stream and sync and settings.CUDA_ARRAY_INTERFACE_SYNC:
-        array.stream.synchronize()
-    return array
-
-
-def as_cuda_array(obj, sync=True):
-    """A DeviceNDArray over the memory of another library's array, without a copy.
-
-    On a GPU by the CUDA array interface or DLPack, on the software device by DLPack.
-    """
-    if isinstance(obj, ndarray):
-        return obj if isinstance(obj, DeviceNDArray) else wrap(obj)
-    face = getattr(obj, "__cuda_array_interface__", None)
-    if face is not None:
-        return from_cuda_array_interface(face, obj, sync)
-    if hasattr(obj, "__dlpack__") and not isinstance(obj, np.ndarray):
-        from .._array_api import from_dlpack
-        from .._jit.arguments import _on_host
-
-        if not _on_host(obj):
-            return wrap(from_dlpack(obj))
-        raise TypeError(
-            f"this {type(obj).__name__} doesn't implement the cuda array interface: its memory is the host's; copy "
-            f"it with to_device"
-        )
-    raise TypeError("*obj* doesn't implement the cuda array interface.")
 
 
 def verify_cuda_ndarray_interface(obj):

@@ -27,7 +27,7 @@ class _HostArray(np.ndarray):
     _keep, stream = None, 0
 
     def __array_finalize__(self, obj):
-        self._keep = getattr(obj, "_keep", None)
+        self._keep, self.stream = getattr(obj, "_keep", None), getattr(obj, "stream", 0)
 
     def __treadle_view__(self):
         """The same memory as a device array."""
@@ -35,7 +35,7 @@ class _HostArray(np.ndarray):
 
     @property
     def __cuda_array_interface__(self):
-        return self.__treadle_view__().__cuda_array_interface__
+        return self.__treadle_view__().bind(self.stream).__cuda_array_interface__
 
     def copy_to_host(self, ary=None, stream=0):
         """The values as another NumPy array; waits for the device."""
@@ -88,11 +88,11 @@ def device_view(host, owner, address=None):
     return StructuredArray(host.shape, host.strides, host.dtype, raw, place)
 
 
-def _over(buffer, cls, shape, dtype, strides, order, keep):
+def _over(buffer, cls, shape, dtype, strides, order, stream=0):
     array = np.ndarray(_shape(shape), dtype, buffer, strides=strides, order=order)
     if cls is not np.ndarray:
         array = array.view(cls)
-        array._keep = keep
+        array._keep, array.stream = buffer, stream
     return array
 
 
@@ -106,7 +106,7 @@ def _bytes(shape, dtype, strides):
 def pinned_array(shape, dtype=np.float64, strides=None, order="C"):
     """A NumPy array in page-locked memory, not initialised."""
     buffer = _memory.alloc_pinned_memory(_bytes(shape, dtype, strides))
-    return _over(buffer, np.ndarray, shape, dtype, strides, order, buffer)
+    return _over(buffer, np.ndarray, shape, dtype, strides, order)
 
 
 def mapped_array(
@@ -114,13 +114,13 @@ def mapped_array(
 ):
     """A NumPy array in page-locked memory that kernels reach without a copy, not initialised."""
     buffer = _memory.alloc_pinned_memory(_bytes(shape, dtype, strides))
-    return _over(buffer, MappedNDArray, shape, dtype, strides, order, buffer)
+    return _over(buffer, MappedNDArray, shape, dtype, strides, order, stream)
 
 
 def managed_array(shape, dtype=np.float64, strides=None, order="C", stream=0, attach_global=True):
     """A NumPy array in memory that host and device share, not initialised."""
     buffer = managed_buffer(_bytes(shape, dtype, strides))
-    return _over(buffer, ManagedNDArray, shape, dtype, strides, order, buffer)
+    return _over(buffer, ManagedNDArray, shape, dtype, strides, order, stream)
 
 
 pinned_array_like, mapped_array_like = like(pinned_array), like(mapped_array)

@@ -60,6 +60,19 @@ class _OnDevice:
     def device(self):
         return self.memory.device
 
+    @property
+    def __cuda_array_interface__(self):
+        from ._foreign import interface
+
+        face = self.memory.__cuda_array_interface__
+        face |= {
+            "shape": self.shape, "strides": self.strides, "typestr": self.dtype.str,
+            "data": (self.address, False),
+        }  # fmt: skip
+        if self.dtype.names:
+            face["descr"] = self.dtype.descr
+        return interface(face, self)
+
     def _packed(self, words):
         from .._jit.arguments import Packed
 

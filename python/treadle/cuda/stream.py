@@ -125,6 +125,9 @@ def _elapsed_time(self, evtend):
 
 Stream.auto_synchronize, Stream.async_done = _auto_synchronize, _async_done
 Stream.handle = property(lambda self: self.ptr, doc="The address of the CUstream.")
+Stream.external = property(
+    lambda self: isinstance(self, ExternalStream), doc="True when another library made the stream."
+)
 Stream.__int__ = lambda self: self.ptr
 Event.record, Event.wait, Event.elapsed_time = _record, _wait, _elapsed_time
 Event.query = lambda self: self.done
