@@ -13,7 +13,8 @@ namespace [[gnu::visibility("default")]] td {
 
 // CUDA C++ text of namespace tdpy: Python's arithmetic, arrays, tuples, records, atomic operations.
 std::string_view python_prelude();
-// What some kernels need behind it: "complex" (cmath), "folds" (sums of whole arrays), "bfloat16".
+// What some kernels need behind it: "complex" (cmath), "folds" (sums of whole arrays), "bfloat16",
+// "declared" (calls of functions of CUDA C++).
 std::string python_part(std::string_view name);
 
 // What was printed for a Python function before, in the disk cache. `key` stands for everything

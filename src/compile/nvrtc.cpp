@@ -174,12 +174,16 @@ class Compilation {
     throw InternalError(base::cat(call, " of ", api_.library.file, " failed with ", result));
   }
 
-  // NVIDIA's headers include others, which come with the toolkit and in wheels of their own.
+  // NVIDIA's headers come with the toolkit, and in several wheels; NVRTC says "cannot open" where
+  // it has folders to look in, and "could not open" where it has none.
   static std::string cure_of(const std::string& log) {
     constexpr const char* kParts[][2] = {
-        {"nv/", "nvidia-cuda-cccl"}, {"cuda/", "nvidia-cuda-cccl"}, {"crt/", "nvidia-cuda-crt"}};
-    for (auto [folder, wheel] : kParts)
-      if (log.find(base::cat("cannot open source file \"", folder)) != std::string::npos)
+        {"nv/", "nvidia-cuda-cccl"},      {"cuda/", "nvidia-cuda-cccl"},
+        {"cub/", "nvidia-cuda-cccl"},     {"thrust/", "nvidia-cuda-cccl"},
+        {"crt/", "nvidia-cuda-crt"},      {"cooperative_groups", "nvidia-cuda-runtime"},
+        {"cuda_", "nvidia-cuda-runtime"}, {"mma.h", "nvidia-cuda-runtime"}};
+    for (auto [file, wheel] : kParts)
+      if (log.find(base::cat("open source file \"", file)) != std::string::npos)
         return base::cat(
             "The file belongs to a part of the toolkit that is not beside this NVRTC; "
             "install it (of wheels: `pip install ",

@@ -25,6 +25,7 @@ extern const char kText_python[];           // what kernels written in Python me
 extern const char kText_python_complex[];   // cmath for them
 extern const char kText_python_folds[];     // sums of whole arrays
 extern const char kText_python_bfloat16[];  // the type and its roundings
+extern const char kText_python_declared[];  // calls of functions of CUDA C++
 extern const char kText_scatter[];          // atomic updates of every element type
 extern const char kText_select[];           // which of equal indices is the last
 extern const char kText_compact[];          // what a mask keeps, in order

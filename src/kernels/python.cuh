@@ -520,7 +520,7 @@ struct array {
 template <class T, class... I>
 TDPY array<T, (int)sizeof...(I), 'C'> over(T* data, I... shape) {
   array<T, (int)sizeof...(I), 'C'> result;
-  const i64 lengths[] = {(i64)shape...};
+  const i64 lengths[] = {(i64)shape..., 1};  // not empty without axes
   i64 stride = sizeof(T);
   result.data = data;
 #pragma unroll

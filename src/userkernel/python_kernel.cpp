@@ -15,6 +15,7 @@ std::string_view python_prelude() { return fuse::kText_python; }
 std::string python_part(std::string_view name) {
   if (name == "folds") return fuse::kText_python_folds;
   if (name == "bfloat16") return fuse::kText_python_bfloat16;
+  if (name == "declared") return fuse::kText_python_declared;
   std::string text = "#define TD_COMPLEX 1\n";
   text += fuse::kText_types;
   text += fuse::kText_math;

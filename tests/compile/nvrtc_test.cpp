@@ -159,15 +159,34 @@ TEST_F(Nvrtc, RandomNumbersNeedNoLibcuxx) {
   run_alone("RandomNumbersNeedNoLibcuxx");
 }
 
+std::string error_of(const std::string& text) {
+  try {
+    compile::compile(source_of(text), kTarget);
+  } catch (const CompileError& error) {
+    return error.what();
+  }
+  return "it compiled";
+}
+
 TEST_F(Nvrtc, AMissingPartOfTheToolkitIsNamed) {
   SKIP_WITHOUT_NVRTC();
-  try {
-    compile::compile(source_of("#include <cuda/no_such_file>\n__global__ void k() {}"), kTarget);
-    FAIL() << "compiled";
-  } catch (const CompileError& error) {
-    EXPECT_NE(std::string(error.what()).find("nvidia-cuda-cccl"), std::string::npos)
-        << error.what();
+  const std::string error = error_of("#include <cuda/no_such_file>\n__global__ void k() {}");
+  EXPECT_NE(error.find("nvidia-cuda-cccl"), std::string::npos) << error;
+}
+
+TEST_F(Nvrtc, AMissingToolkitIsNamed) {
+  if (std::getenv("TREADLE_TEST_NVRTC_ALONE")) {
+    SKIP_WITHOUT_NVRTC();
+    for (auto [header, wheel] : {std::pair{"cooperative_groups.h", "nvidia-cuda-runtime"},
+                                 {"cuda_fp16.h", "nvidia-cuda-runtime"},
+                                 {"cuda/barrier", "nvidia-cuda-cccl"}}) {
+      const std::string error =
+          error_of(base::cat("#include <", header, ">\n__global__ void k() {}"));
+      EXPECT_NE(error.find(wheel), std::string::npos) << error;
+    }
+    return;
   }
+  run_alone("AMissingToolkitIsNamed");
 }
 
 TEST_F(Nvrtc, RandomNumbersNeedNoToolkit) {

@@ -82,6 +82,24 @@ def software(device):
 
 
 @pytest.fixture(scope="session")
+def also_by_nvrtc():
+    """A function that compiles the texts of a kernel by NVRTC too, where it is installed, whatever the device."""
+
+    def compile_all(kernel):
+        try:
+            found = kernel.inspect_asm()
+        except RuntimeError as error:
+            if "no compiler for NVIDIA GPUs" not in str(error):
+                raise
+            return
+        assert found
+        for ptx in found.values():
+            assert f".entry py__{kernel.__name__}" in ptx
+
+    return compile_all
+
+
+@pytest.fixture(scope="session")
 def software_built():
     """For tests that start processes on the software device, whatever device this run is about."""
     if not any(device.is_software for device in cuda.devices()):

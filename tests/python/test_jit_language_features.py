@@ -399,6 +399,20 @@ def test_globals_and_closures_are_frozen():
     assert np.allclose(launch(k, np.zeros(9)), [3, 3, 4, 3, 4, np.pi, math.e, 2, 10])
 
 
+def test_global_arrays_of_every_rank_are_frozen(also_by_nvrtc):
+    cases = (np.array(7), np.float64([]), np.int64([1, 0, 3]), np.ones((2, 1, 3), np.float32))
+
+    @cuda.jit
+    def kernel(out):
+        i = 0
+        for case in cuda.literal_unroll(cases):
+            out[i] = case.size + 10 * np.count_nonzero(case)
+            i = i + 1
+
+    assert launch(kernel, np.zeros(4)).tolist() == [11, 0, 23, 66]
+    also_by_nvrtc(kernel)
+
+
 def test_a_global_device_array_is_live():
     g = td.asarray(np.arange(4.0))
 

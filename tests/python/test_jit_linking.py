@@ -63,6 +63,69 @@ def test_functions_of_a_file_with_its_headers(tmp_path):
     assert out.get()[0] == 15
 
 
+OWN_TYPES = """
+// only here: first_bits(float)
+extern "C" __device__ int doubled(unsigned* result, unsigned a) { *result = 2 * a; return 0; }
+extern "C" __device__ int by_reference(long long& result, const double* a) { result = (long long)a[1]; return 0; }
+struct Half { unsigned short bits; };
+extern "C" __device__ Half negated(Half h) { return Half{(unsigned short)(h.bits ^ 0x8000)}; }
+extern "C" __device__ int stored(void*, int* flag) { *flag += 1; return 0; }
+__device__ unsigned long long plain(unsigned long long a) { return a + 1; }
+template <class T> __device__ T* data_of(T* data) { return data; }
+extern "C" __device__ const double* doubles(void*, void*, long, long, double* data, long, long) { return data; }
+extern "C" __device__ void* words(void*, void*, long, long, void* data, long, long) { return data_of(data); }
+"""
+
+
+def test_a_function_may_name_the_same_bits_by_other_types(also_by_nvrtc):
+    source = cuda.CUSource(OWN_TYPES)
+    doubled = cuda.declare_device("doubled", "int32(int32)", link=source)
+    by_reference = cuda.declare_device(
+        "by_reference", ty.int64(ty.CPointer(ty.float64)), link=source
+    )
+    negated = cuda.declare_device("negated", "float16(float16)", link=source, abi="c")
+    stored = cuda.declare_device("stored", ty.void(ty.CPointer(ty.uint32)), link=source)
+    plain = cuda.declare_device("plain", "int64(int64)", link=source, abi="c")
+    address = ty.CPointer(ty.float64)(ty.float64[:])
+    doubles = cuda.declare_device("doubles", address, link=source, abi="c")
+    address = ty.CPointer(ty.uint32)(ty.uint32[:])
+    words = cuda.declare_device("words", address, link=source, abi="c")
+
+    @cuda.jit
+    def kernel(out, values, flag, half):
+        out[0] = doubled(21)
+        out[1] = by_reference(doubles(values))
+        half[0] = negated(half[0])
+        stored(words(flag))
+        out[2] = plain(-5)
+
+    out, flag = td.zeros(3, np.int64), td.zeros(1, np.uint32)
+    half = td.asarray([1.5], np.float16)
+    kernel[1, 1](out, td.asarray([3.0, 7.0]), flag, half)
+    assert out.get().tolist() == [42, 7, -4] and flag.get()[0] == 1 and half.get()[0] == -1.5
+    also_by_nvrtc(kernel)
+
+
+@pytest.mark.parametrize(
+    "signature, words",
+    [
+        ("int32(int32, int32)", "another number of parameters"),
+        ("int32(int64)", "another size than declared"),
+        ("int32(float32)", "of another kind than declared"),
+    ],
+)
+def test_a_declaration_of_other_bits_is_refused(signature, words):
+    wrong = cuda.declare_device("doubled", signature, link=cuda.CUSource(OWN_TYPES))
+    count = len(wrong.signature.args)
+
+    @cuda.jit
+    def kernel(out):
+        out[0] = wrong(1) if count == 1 else wrong(1, 2)
+
+    with pytest.raises(td.errors.CompileError, match=words):
+        kernel[1, 1](td.zeros(1))
+
+
 def test_mistakes_of_a_linked_text_name_its_line(tmp_path):
     (tmp_path / "wrong.cu").write_text(
         '\n\nextern "C" __device__ int wrong() { return nothing; }\n'

@@ -297,7 +297,7 @@ def call_declared(c, target, args, kwargs, node):
     target.declare(c.unit)
     codes = []
     for value, type_ in zip(args, signature.args):
-        codes.append(target.argument(c, value, type_, node))
+        codes += target.arguments(c, value, type_, node)
     result = signature.return_type
     code = target.call_text(c, codes)
     if result is ty.none:

@@ -37,6 +37,7 @@ class Unit:
         self.text = []  # of device functions, callees first
         self.globals = []  # declarations of constants
         self.sources = []  # CUDA C++ sources to put in front
+        self.linked = []  # those among them that the program gave
         self.include_folders = []  # where their #include directives look
         self.keep = []  # objects whose addresses the text holds
         self.captured = {}  # array object -> name

@@ -1,7 +1,9 @@
 """CUDA C++ beside Python: sources that kernels are compiled with, and their functions by name."""
 
 import os
+import re
 
+from .. import _treadle
 from . import types as ty
 from .errors import TypingError
 
@@ -109,8 +111,9 @@ def add(unit, link):
     """Puts sources in front of a kernel's text, each once."""
     for code in listed(link):
         text = code.text()
-        if text not in unit.sources:
-            unit.sources.append(text)
+        if text not in unit.linked:
+            unit.linked.append(text)
+            unit.need(text)
             folder = getattr(code, "folder", None)
             if folder:
                 unit.include_folders.append(folder)
@@ -133,25 +136,42 @@ class DeclaredFunction:
         self.link = list(link) if isinstance(link, (list, tuple, set)) else [link]
         self.use_cooperative = use_cooperative
 
+    @property
+    def parameters(self):
+        """The C++ types of its parameters by the declaration."""
+        found = [p for t in self.signature.args for p in _parameters(t)]
+        if self.abi == "numba":
+            result = self.signature.return_type
+            found.insert(0, "void*" if result is ty.none else f"{_spelling(result)}*")
+        return found
+
+    @property
+    def result(self):
+        """The C++ type that it returns by the declaration."""
+        result = self.signature.return_type
+        if self.abi == "numba":
+            return "int"
+        return "void" if result is ty.none else _spelling(result)
+
     def declare(self, unit):
-        """Its sources and its declaration in a kernel's text."""
+        """Its sources in a kernel's text, and its declaration unless they have one, which may name the same bits by
+        other types.
+        """
+        unit.need(_treadle._python_part("declared"))
         add(unit, self.link)
         unit.cooperative = unit.cooperative or self.use_cooperative
-        result = self.signature.return_type
-        parameters = [p for t in self.signature.args for p in _parameters(t)]
-        if self.abi == "numba":
-            kind = "int"
-            parameters.insert(0, "void*" if result is ty.none else f"{_spelling(result)}*")
-        else:
-            kind = "void" if result is ty.none else _spelling(result)
-        text = f'extern "C" __device__ {kind} {self.name}({", ".join(parameters)});'
-        if text not in unit.sources:
-            unit.sources.append(text)
+        if not any(_mentions(text, self.name) for text in unit.linked):
+            unit.need(
+                f'extern "C" __device__ {self.result} {self.name}({", ".join(self.parameters)});'
+            )
 
-    def argument(self, c, value, type_, node):
-        """Text of one argument."""
+    def arguments(self, c, value, type_, node):
+        """Texts of the parameters that one argument gives."""
         if isinstance(type_, ty.Array):
             return _array_arguments(c, value, type_, node)
+        return [self._scalar(c, value, type_, node)]
+
+    def _scalar(self, c, value, type_, node):
         if isinstance(type_, ty.CPointer):
             if not isinstance(value.type, ty.CPointer):
                 raise c.error(
@@ -168,17 +188,29 @@ class DeclaredFunction:
         """Text of a call; a statement before it when the result comes through a pointer."""
         result = self.signature.return_type
         if self.abi == "c":
-            return f"{self.name}({', '.join(codes)})"
+            return self._call(self.result, codes)
         if result is ty.none:
-            return f"{self.name}({', '.join(['nullptr', *codes])})"
+            return self._call("void", ["nullptr", *codes])
         c.temps += 1
         name = f"t{c.temps}"
         c.emit(f"{_spelling(result)} {name};")
-        c.emit(f"{self.name}({', '.join(['&' + name, *codes])});")
+        c.emit(self._call("void", [f"&{name}", *codes]) + ";")
         return name
+
+    def _call(self, result, codes):
+        given = [f"({type_})({code})" for type_, code in zip(self.parameters, codes)]
+        return f"tdpy::call_declared<{result}, {self.name}>({', '.join([self.name, *given])})"
 
     def __call__(self, *args):
         raise RuntimeError(f"'{self.name}' is a device function of CUDA C++; call it from a kernel")
+
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+def _mentions(text, name):
+    """True when CUDA C++ text has something called ``name``, outside of its comments."""
+    return re.search(rf"\b{re.escape(name)}\s*\(", _COMMENT.sub(" ", text)) is not None
 
 
 def _spelling(type_):
@@ -206,6 +238,4 @@ def _array_arguments(c, value, type_, node):
     ]
     count = " * ".join(f"{a}.shape[{k}]" for k in range(type_.ndim)) or "1"
     size = type_.dtype.dtype.itemsize
-    return ", ".join(
-        ["nullptr", "nullptr", f"{count}", str(size), f"({type_.dtype.cpp}*){a}.data", *words]
-    )
+    return ["nullptr", "nullptr", count, str(size), f"({type_.dtype.cpp}*){a}.data", *words]

@@ -36,9 +36,8 @@ def compiler_version():
         if name.endswith(".py"):
             status = os.stat(os.path.join(folder, name))
             facts.append((name, status.st_size, status.st_mtime_ns))
-    texts = "".join(
-        [_treadle._python_prelude(), *map(_treadle._python_part, ("complex", "folds", "bfloat16"))]
-    )
+    parts = ("complex", "folds", "bfloat16", "declared")
+    texts = "".join([_treadle._python_prelude(), *map(_treadle._python_part, parts)])
     facts.append(hashlib.sha256(texts.encode()).digest())
     return facts
 
