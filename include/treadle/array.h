@@ -19,6 +19,7 @@
 
 #include "treadle/device.h"
 #include "treadle/dtype.h"
+#include "treadle/inline_vector.h"
 #include "treadle/ops.h"
 
 namespace [[gnu::visibility("default")]] td {
@@ -27,8 +28,9 @@ namespace array {
 class ArrayImpl;
 }
 
-using Shape = std::vector<std::int64_t>;
-using Axes = std::vector<int>;
+using Shape = InlineVector<std::int64_t, 4>;
+using Strides = Shape;  // bytes
+using Axes = InlineVector<int, 4>;
 
 // A Python-like scalar operand: *weak*, it takes the dtype of the arrays it meets (NEP 50).
 using Scalar = std::variant<bool, std::int64_t, std::uint64_t, double, std::complex<double>>;
@@ -46,7 +48,7 @@ class Array {
   Array() = default;  // no array; every use throws ValueError
 
   const Shape& shape() const;
-  const std::vector<std::int64_t>& strides() const;  // bytes
+  const Strides& strides() const;
   DType dtype() const;
   int ndim() const;
   std::int64_t size() const;
@@ -67,6 +69,7 @@ class Array {
   Array T() const { return transpose(); }
   Array broadcast_to(const Shape& shape) const;  // read-only
   Array index(const std::vector<IndexItem>& items) const;
+  Array index(std::span<const IndexItem> items) const;
   Array astype(DType dtype, bool copy = true) const;
   Array copy(char order = 'K') const;
 
@@ -99,22 +102,37 @@ Array eye(std::int64_t n, std::int64_t m, std::int64_t k = 0, DType dtype = DTyp
 // ---- transfers, explicit ----
 // Copies host memory with byte strides to the current device. blocking: returns when `host` may be
 // reused and the data are on the device; otherwise when `host` may be reused.
-Array from_host(const void* host, const Shape& shape, const std::vector<std::int64_t>& byte_strides,
-                DType dtype, bool blocking = false);
+Array from_host(const void* host, const Shape& shape, const Strides& byte_strides, DType dtype,
+                bool blocking = false);
 // Copies to host memory with byte strides; returns when the data are there (blocking), else when
 // the copy is enqueued on the current stream (host memory must stay valid until the stream is
 // synchronised).
-void to_host(const Array& array, void* host, const std::vector<std::int64_t>& byte_strides,
-             bool blocking = true);
+void to_host(const Array& array, void* host, const Strides& byte_strides, bool blocking = true);
 
 // ---- operations: one row of tables/ops.def or tables/reductions.def each (treadle/ops.h) ----
 using Operand = std::variant<Array, Scalar>;
+inline constexpr std::size_t kMostOperands = 3;
+
+// The same, kept by the caller: an array, or else a scalar.
+struct OperandRef {
+  const Array* array = nullptr;
+  const Scalar* scalar = nullptr;
+  OperandRef() = default;
+  OperandRef(const Array& a) : array(&a) {}
+  OperandRef(const Scalar& s) : scalar(&s) {}
+  OperandRef(const Operand& o) : array(std::get_if<Array>(&o)), scalar(std::get_if<Scalar>(&o)) {}
+};
 
 // Element-wise operation with broadcasting and NumPy 2 promotion. `out` (same broadcast shape)
 // receives the result, cast as NumPy's same_kind rule allows. At least one operand or `out` must be
 // an Array.
 Array apply(Op op, std::span<const Operand> operands, const Array& out = {},
             std::optional<DType> dtype = {});
+Array apply(Op op, std::span<const OperandRef> operands, const Array& out = {},
+            std::optional<DType> dtype = {});
+// As apply, if that needs neither waiting for another thread nor a launch; else an empty Array, and
+// nothing has happened.
+Array try_apply(Op op, std::span<const OperandRef> operands);
 // Reduction over `axes` (all when absent). An empty reduced axis gives the identity, or ValueError
 // where there is none.
 Array reduce(Reduction op, const Array& x, const std::optional<Axes>& axes = {},

@@ -72,7 +72,7 @@ void pop_allocator();
 // An array over memory from byte `offset` on. Strides in bytes; absent: of C order. ValueError when
 // it does not fit in.
 Array array_over(const DeviceMemory& memory, std::size_t offset, const Shape& shape, DType dtype,
-                 const std::optional<std::vector<std::int64_t>>& strides = {});
+                 const std::optional<Strides>& strides = {});
 // The whole memory behind an array. Launches pending work that writes it.
 DeviceMemory memory_of(const Array& array);
 

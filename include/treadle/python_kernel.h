@@ -26,7 +26,7 @@ void store_python_kernel(std::string_view key, std::string_view value);
 struct ArrayParameter {
   std::uint64_t address;
   const Shape& shape;
-  const std::vector<std::int64_t>& strides;  // bytes
+  const Strides& strides;
   DType dtype;
   bool c_contiguous, f_contiguous, writeable;
 };

@@ -1,7 +1,6 @@
 // treadle.ndarray: attributes, views and conversions. Indexing is in index.cpp, operators in
 // operators.cpp.
 #include "bind.h"
-#include "index.h"
 #include "treadle/views.h"
 
 namespace td::python {
@@ -173,8 +172,6 @@ void bind_conversions(nb::class_<Array>& cls) {
       .def("__int__", to_integer)
       .def("__index__", to_index)
       .def("__complex__", to_complex)
-      .def("__getitem__", get_item, nb::arg("key").none())
-      .def("__setitem__", set_item, nb::arg("key").none(), nb::arg("value"))
       .def("flush", [](const Array& a) { without_gil([&] { a.flush(); }); });
 }
 
@@ -212,10 +209,15 @@ PyTypeObject* array_type = nullptr;
 const Array* as_array(nb::handle object) {
   if (Py_TYPE(object.ptr()) != array_type && !PyObject_TypeCheck(object.ptr(), array_type))
     return nullptr;
-  return nb::inst_ptr<Array>(object);
+  return nb::inst_ready(object) ? nb::inst_ptr<Array>(object) : nullptr;
 }
 
-nb::object wrap(Array array) { return nb::cast(std::move(array)); }
+nb::object wrap(Array array) {
+  nb::object result = nb::inst_alloc(nb::handle(reinterpret_cast<PyObject*>(array_type)));
+  new (nb::inst_ptr<Array>(result)) Array(std::move(array));
+  nb::inst_mark_ready(result);
+  return result;
+}
 
 Array view_from(const Array& source, Array view) {
   if (same_storage(source, view) && view.impl() != source.impl()) remember_source(source, &source);
@@ -223,7 +225,12 @@ Array view_from(const Array& source, Array view) {
 }
 
 void bind_array(nb::module_& m) {
-  nb::class_<Array> cls(m, "ndarray", nb::is_weak_referenceable());
+  std::vector<PyType_Slot> slots;
+  add_operator_slots(slots);
+  add_index_slots(slots);
+  slots.push_back({0, nullptr});
+  nb::class_<Array> cls(m, "ndarray", nb::is_weak_referenceable(), nb::pooled(),
+                        nb::type_slots(slots.data()));
   array_type = reinterpret_cast<PyTypeObject*>(cls.ptr());
   bind_array_constructor(cls);
   bind_attributes(cls);

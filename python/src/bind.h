@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,14 +23,32 @@ namespace nb = nanobind;
 
 void bind_errors(nb::module_& m);
 // Sets the Python error for the C++ exception that is being handled. For functions that Python
-// calls directly.
+// calls directly: slots of a class.
 void set_python_error();
+template <class F>
+PyType_Slot slot(int number, F* function) {
+  return {number, reinterpret_cast<void*>(function)};
+}
+// What such a function answers: a new reference, or null with Python's error set.
+template <class F>
+PyObject* answer(const F& work) noexcept {
+  try {
+    return work().release().ptr();
+  } catch (...) {
+    set_python_error();
+    return nullptr;
+  }
+}
 void bind_dtypes(nb::module_& m);
 void bind_device(nb::module_& m);
 void bind_stream(nb::module_& m);
 void bind_array(nb::module_& m);
 void bind_creation(nb::module_& m);
 void bind_transfer(nb::module_& m);
+// Slots of the class, which Python calls without looking a method up: the operators of
+// tables/ops.def; x[key] and x[key] = value.
+void add_operator_slots(std::vector<PyType_Slot>& slots);
+void add_index_slots(std::vector<PyType_Slot>& slots);
 void bind_operators(nb::class_<Array>& cls);
 void bind_operations(nb::module_& m);
 void bind_indexing(nb::module_& m);
@@ -104,7 +123,7 @@ std::optional<DType> numpy_scalar_dtype(nb::handle object);
 Shape to_shape(nb::handle object);
 // None, an int or a sequence of ints.
 std::optional<Axes> to_axes(nb::handle object);
-nb::tuple to_tuple(const std::vector<std::int64_t>& values);
+nb::tuple to_tuple(std::span<const std::int64_t> values);
 
 // ---- arrays and scalars ----
 // The array inside a Python object, or null when the object is not one of ours.

@@ -56,7 +56,7 @@ std::optional<Axes> to_axes(nb::handle object) {
   return axes;
 }
 
-nb::tuple to_tuple(const std::vector<std::int64_t>& values) {
+nb::tuple to_tuple(std::span<const std::int64_t> values) {
   nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(values.size())));
   for (std::size_t i = 0; i < values.size(); ++i)
     PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), PyLong_FromLongLong(values[i]));

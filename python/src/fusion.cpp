@@ -13,7 +13,7 @@ nb::list as_dictionaries(const std::vector<PlannedKernel>& kernels) {
   for (const PlannedKernel& kernel : kernels) {
     nb::dict row;
     row["kind"] = kernel.kind;
-    row["shape"] = nb::cast(kernel.shape);
+    row["shape"] = nb::list(to_tuple(kernel.shape));
     row["operations"] = nb::cast(kernel.operations);
     row["reads"] = kernel.reads;
     row["writes"] = kernel.writes;

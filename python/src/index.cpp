@@ -36,22 +36,33 @@ AnyIndexItem host_item(nb::handle object) {
   return to_index_array(host.attr("astype")(kind == "b" ? "bool" : "int64", "C"));
 }
 
+std::int64_t index_value(PyObject* object) {
+  Py_ssize_t value = PyNumber_AsSsize_t(object, PyExc_IndexError);
+  if (value == -1 && PyErr_Occurred()) throw nb::python_error();
+  return value;
+}
+
+Slice to_slice(PyObject* object) {
+  auto* slice = reinterpret_cast<PySliceObject*>(object);
+  return {slice_part(slice->start), slice_part(slice->stop), slice_part(slice->step)};
+}
+
+// The commonest keys: one integer of Python, one slice.
+std::optional<IndexItem> to_basic_item(nb::handle key) {
+  if (PySlice_Check(key.ptr())) return to_slice(key.ptr());
+  if (PyLong_CheckExact(key.ptr())) return index_value(key.ptr());
+  return {};
+}
+
 AnyIndexItem to_item(nb::handle object) {
   PyObject* o = object.ptr();
-  if (PySlice_Check(o)) {
-    auto* slice = reinterpret_cast<PySliceObject*>(o);
-    return Slice{slice_part(slice->start), slice_part(slice->stop), slice_part(slice->step)};
-  }
+  if (PySlice_Check(o)) return to_slice(o);
   if (o == Py_None) return NewAxis{};
   if (o == Py_Ellipsis) return Ellipsis{};
   if (PyBool_Check(o)) return o == Py_True;
   if (const Array* array = as_array(object)) return *array;
   if (PyFloat_Check(o) || PyUnicode_Check(o) || PyBytes_Check(o)) refuse(object);
-  if (PyIndex_Check(o) && !nb::hasattr(object, "__len__")) {
-    Py_ssize_t value = PyNumber_AsSsize_t(o, PyExc_IndexError);
-    if (value == -1 && PyErr_Occurred()) throw nb::python_error();
-    return std::int64_t{value};
-  }
+  if (PyIndex_Check(o) && !nb::hasattr(object, "__len__")) return index_value(o);
   if (nb::hasattr(object, "__len__") || nb::hasattr(object, "__array_interface__"))
     return host_item(object);
   refuse(object);
@@ -69,16 +80,47 @@ std::vector<AnyIndexItem> to_items(nb::handle key) {
   return items;
 }
 
-Array get_item(const Array& array, nb::handle key) {
+namespace {
+
+const char* const kSelf = "the indexed object";
+
+nb::object get_item(const Array& array, nb::handle key) {
+  if (auto item = to_basic_item(key)) return wrap(view_from(array, array.index({&*item, 1})));
   std::vector<AnyIndexItem> items = to_items(key);
-  if (!is_advanced(items)) return view_from(array, get(array, items));
-  return without_gil([&] { return get(array, items); });
+  if (!is_advanced(items)) return wrap(view_from(array, get(array, items)));
+  return wrap(without_gil([&] { return get(array, items); }));
 }
 
-void set_item(const Array& array, nb::handle key, nb::handle value) {
+nb::object set_item(const Array& array, nb::handle key, nb::handle value) {
+  if (!value.is_valid()) throw ValueError("cannot delete array elements");
   std::vector<AnyIndexItem> items = to_items(key);
   Operand operand = to_value(array, value);
   without_gil([&] { set(array, items, operand); });
+  return nb::none();
+}
+
+PyObject* subscript_slot(PyObject* self, PyObject* key) {
+  return answer([&] { return get_item(to_array(self, kSelf), key); });
+}
+
+// As Python's sequences, for reversed(x).
+PyObject* item_slot(PyObject* self, Py_ssize_t place) {
+  return answer([&] { return get_item(to_array(self, kSelf), nb::int_(place)); });
+}
+
+// `value` is null in `del x[key]`.
+int assign_slot(PyObject* self, PyObject* key, PyObject* value) {
+  PyObject* done = answer([&] { return set_item(to_array(self, kSelf), key, value); });
+  Py_XDECREF(done);
+  return done ? 0 : -1;
+}
+
+}  // namespace
+
+void add_index_slots(std::vector<PyType_Slot>& slots) {
+  slots.push_back(slot(Py_mp_subscript, subscript_slot));
+  slots.push_back(slot(Py_mp_ass_subscript, assign_slot));
+  slots.push_back(slot(Py_sq_item, item_slot));
 }
 
 }  // namespace td::python

@@ -10,7 +10,4 @@ std::vector<AnyIndexItem> to_items(nb::handle key);
 // A C-contiguous NumPy array of int64 or bool on the device, its range known.
 Array to_index_array(nb::handle host);
 
-Array get_item(const Array& array, nb::handle key);
-void set_item(const Array& array, nb::handle key, nb::handle value);
-
 }  // namespace td::python

@@ -49,7 +49,7 @@ Array to_index_array(nb::handle host) {
   } buffer(host);
   const Py_buffer& view = buffer.view;
   Shape shape(view.shape, view.shape + view.ndim);
-  std::vector<std::int64_t> strides(view.strides, view.strides + view.ndim);
+  Strides strides(view.strides, view.strides + view.ndim);
   return without_gil([&] {
     return dtype == DType::int64
                ? indices_from_host(static_cast<const std::int64_t*>(view.buf), shape)

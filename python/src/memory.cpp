@@ -234,7 +234,7 @@ Array make_array(nb::handle shape, nb::handle dtype, nb::handle memory, nb::hand
   if (!nb::isinstance<MemoryPointer>(memory))
     throw TypeError("ndarray: memptr must be a MemoryPointer, not " + class_name(memory));
   const auto& pointer = nb::cast<const MemoryPointer&>(memory);
-  std::optional<std::vector<std::int64_t>> steps;
+  std::optional<Strides> steps;
   if (!strides.is_none()) steps = to_shape(strides);
   if (strides.is_none() && order == "F") {
     std::int64_t step = static_cast<std::int64_t>(itemsize(type));

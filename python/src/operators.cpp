@@ -1,5 +1,9 @@
 // Operators of ndarray, function of every operation and reduction: loops over the rows of
-// include/treadle/ops.h.
+// include/treadle/ops.h. Operators are slots of the class, which Python calls without looking a
+// method up.
+
+#include <array>
+#include <utility>
 
 #include "bind.h"
 #include "treadle/ops.h"
@@ -12,11 +16,10 @@ std::string text(std::string_view view) { return std::string(view); }
 
 nb::object not_implemented() { return nb::borrow(Py_NotImplemented); }
 
-Array run(Op op, std::initializer_list<Operand> operands, const Array& out = {},
-          std::optional<DType> dtype = {}) {
-  return without_gil([&] {
-    return apply(op, std::span<const Operand>(operands.begin(), operands.size()), out, dtype);
-  });
+// Recording takes the GIL along where it neither waits nor launches: giving it up costs more.
+Array run(Op op, std::span<const OperandRef> operands) {
+  if (Array result = try_apply(op, operands)) return result;
+  return without_gil([&] { return apply(op, operands); });
 }
 
 // Another array library's operand gets its chance (NotImplemented); a host array is refused with
@@ -40,33 +43,119 @@ bool equals_no_number(nb::handle object) {
   return nb::handle(object.type()).attr("__eq__").is(base.attr("__eq__"));
 }
 
-// The right operand of a comparison may be anything; None, for example.
-void bind_binary_operator(nb::class_<Array>& cls, const OpInfo& row) {
-  Op op = row.op;
-  std::string stem = text(row.dunder);
-  auto forward = [op](const Array& a, nb::object b) {
-    auto other = other_operand(b);
-    if (other) return wrap(run(op, {a, *other}));
-    if ((op == Op::equal || op == Op::not_equal) && !foreign(b) && equals_no_number(b))
-      return wrap(full(a.shape(), op == Op::not_equal, DType::bool_));
-    return not_implemented();
-  };
-  auto reflected = [op](const Array& a, nb::object b) {
-    auto other = other_operand(b);
-    return other ? wrap(run(op, {*other, a})) : not_implemented();
-  };
-  auto in_place = [op](nb::object self, nb::object b) {
-    auto other = other_operand(b);
-    if (!other) return not_implemented();
-    const Array& a = *as_array(self);
-    run(op, {a, *other}, a);
-    return self;
-  };
-  const auto value = nb::arg("value").none();
-  cls.def(("__" + stem + "__").c_str(), forward, value);
-  if (row.flags == OpFlags::compare) return;  // Python reflects comparisons itself
-  cls.def(("__r" + stem + "__").c_str(), reflected, value);
-  cls.def(("__i" + stem + "__").c_str(), in_place, value);
+// One of the operands is an array; the other one of a comparison may be anything; None, for
+// example.
+nb::object binary(Op op, nb::handle a, nb::handle b) {
+  const Array *x = as_array(a), *y = as_array(b);
+  if (x && y) return wrap(run(op, std::array<OperandRef, 2>{*x, *y}));
+  std::optional<Operand> other = other_operand(x ? b : a);
+  if (other)
+    return wrap(
+        run(op, x ? std::array<OperandRef, 2>{*x, *other} : std::array<OperandRef, 2>{*other, *y}));
+  if ((op == Op::equal || op == Op::not_equal) && !foreign(b) && equals_no_number(b))
+    return wrap(full(x->shape(), op == Op::not_equal, DType::bool_));
+  return not_implemented();
+}
+
+nb::object in_place(Op op, nb::handle self, nb::handle b) {
+  auto other = other_operand(b);
+  if (!other) return not_implemented();
+  const Array& a = to_array(self, "the left operand");
+  const OperandRef operands[] = {a, *other};
+  without_gil([&] { return apply(op, std::span<const OperandRef>(operands), a); });
+  return nb::borrow(self);
+}
+
+template <Op op>
+PyObject* unary_slot(PyObject* x) {
+  return answer(
+      [&] { return wrap(run(op, std::array<OperandRef, 1>{to_array(x, "the operand")})); });
+}
+
+template <Op op>
+PyObject* binary_slot(PyObject* a, PyObject* b) {
+  return answer([&] { return binary(op, a, b); });
+}
+
+template <Op op>
+PyObject* in_place_slot(PyObject* a, PyObject* b) {
+  return answer([&] { return in_place(op, a, b); });
+}
+
+// pow(a, b, modulus) is for Python's integers.
+template <Op op>
+PyObject* power_slot(PyObject* a, PyObject* b, PyObject* modulus) {
+  if (modulus != Py_None) return not_implemented().release().ptr();
+  return binary_slot<op>(a, b);
+}
+
+template <Op op>
+PyObject* in_place_power_slot(PyObject* a, PyObject* b, PyObject*) {
+  return in_place_slot<op>(a, b);
+}
+
+consteval Op op_of_dunder(std::string_view dunder) {
+  for (const OpInfo& row : kOps)
+    if (row.dunder == dunder) return row.op;
+  throw "no operation has this operator";
+}
+
+PyObject* compare_slot(PyObject* a, PyObject* b, int kind) {
+  static_assert(Py_LT == 0 && Py_LE == 1 && Py_EQ == 2 && Py_NE == 3 && Py_GT == 4 && Py_GE == 5);
+  constexpr Op ops[] = {op_of_dunder("lt"), op_of_dunder("le"), op_of_dunder("eq"),
+                        op_of_dunder("ne"), op_of_dunder("gt"), op_of_dunder("ge")};
+  return answer([&] { return binary(ops[kind], a, b); });
+}
+
+// Python's number of the slot for __<dunder>__ and, where there is one, for __i<dunder>__.
+struct SlotRow {
+  std::string_view dunder;
+  int slot, in_place;
+};
+constexpr SlotRow kSlots[] = {
+    {"add", Py_nb_add, Py_nb_inplace_add},
+    {"sub", Py_nb_subtract, Py_nb_inplace_subtract},
+    {"mul", Py_nb_multiply, Py_nb_inplace_multiply},
+    {"truediv", Py_nb_true_divide, Py_nb_inplace_true_divide},
+    {"floordiv", Py_nb_floor_divide, Py_nb_inplace_floor_divide},
+    {"mod", Py_nb_remainder, Py_nb_inplace_remainder},
+    {"pow", Py_nb_power, Py_nb_inplace_power},
+    {"lshift", Py_nb_lshift, Py_nb_inplace_lshift},
+    {"rshift", Py_nb_rshift, Py_nb_inplace_rshift},
+    {"and", Py_nb_and, Py_nb_inplace_and},
+    {"xor", Py_nb_xor, Py_nb_inplace_xor},
+    {"or", Py_nb_or, Py_nb_inplace_or},
+    {"neg", Py_nb_negative, 0},
+    {"pos", Py_nb_positive, 0},
+    {"abs", Py_nb_absolute, 0},
+    {"invert", Py_nb_invert, 0},
+};
+
+consteval SlotRow slot_of(std::string_view dunder) {
+  for (const SlotRow& row : kSlots)
+    if (row.dunder == dunder) return row;
+  throw "the class has no slot for this operator";
+}
+
+template <Op op>
+void add_slots(std::vector<PyType_Slot>& slots) {
+  if constexpr (!info(op).dunder.empty() && info(op).flags != OpFlags::compare) {
+    constexpr SlotRow row = slot_of(info(op).dunder);
+    if constexpr (row.slot == Py_nb_power) {
+      slots.push_back(slot(row.slot, power_slot<op>));
+      slots.push_back(slot(row.in_place, in_place_power_slot<op>));
+    } else if constexpr (row.in_place) {
+      slots.push_back(slot(row.slot, binary_slot<op>));
+      slots.push_back(slot(row.in_place, in_place_slot<op>));
+    } else {
+      slots.push_back(slot(row.slot, unary_slot<op>));
+    }
+  }
+}
+
+template <std::size_t... Rows>
+void add_slots_of_rows(std::vector<PyType_Slot>& slots, std::index_sequence<Rows...>) {
+  (add_slots<kOps[Rows].op>(slots), ...);
 }
 
 Array product(const Array& a, const Array& b) {
@@ -108,20 +197,38 @@ Operand as_some_array(Operand operand) {
   return operand;
 }
 
-Array call_operation(Op op, std::vector<Operand> operands, const Array& out,
-                     std::optional<DType> dtype) {
-  return without_gil([&] {
-    bool any = static_cast<bool>(out);
-    for (const Operand& x : operands) any = any || std::holds_alternative<Array>(x);
-    if (!any) operands[0] = as_some_array(operands[0]);
-    return apply(op, operands, out, dtype);
-  });
-}
-
 // With `out=` the caller gets that very object back, as from NumPy.
 nb::object finish(Array result, nb::handle out) {
   if (out.is_none()) return wrap(std::move(result));
   return nb::borrow(PyTuple_Check(out.ptr()) ? nb::handle(PyTuple_GET_ITEM(out.ptr(), 0)) : out);
+}
+
+template <std::size_t Count>
+nb::object call_operation(Op op, const nb::handle (&operands)[Count], nb::handle out,
+                          nb::handle dtype) {
+  Operand kept[Count];
+  OperandRef refs[Count];
+  bool any = false;
+  for (std::size_t k = 0; k < Count; ++k) {
+    if (const Array* array = as_array(operands[k])) {
+      refs[k] = *array;
+    } else {
+      kept[k] = require_operand(operands[k]);
+      refs[k] = kept[k];
+    }
+    any = any || refs[k].array;
+  }
+  if (any && out.is_none() && dtype.is_none()) return wrap(run(op, refs));
+  Array target = to_out(out);
+  std::optional<DType> type = to_optional_dtype(dtype);
+  return finish(without_gil([&] {
+                  if (!any && !target) {
+                    kept[0] = as_some_array(kept[0]);
+                    refs[0] = kept[0];
+                  }
+                  return apply(op, std::span<const OperandRef>(refs), target, type);
+                }),
+                out);
 }
 
 void bind_operation(nb::module_& m, const OpInfo& row, const std::string& name) {
@@ -131,20 +238,14 @@ void bind_operation(nb::module_& m, const OpInfo& row, const std::string& name) 
     case 1:
       m.def(
           name.c_str(),
-          [op](handle x, handle out, handle dtype) {
-            return finish(
-                call_operation(op, {require_operand(x)}, to_out(out), to_optional_dtype(dtype)),
-                out);
-          },
+          [op](handle x, handle out, handle dtype) { return call_operation(op, {x}, out, dtype); },
           arg("x"), arg("out").none() = none(), nb::kw_only(), arg("dtype").none() = none());
       break;
     case 2:
       m.def(
           name.c_str(),
           [op](handle x1, handle x2, handle out, handle dtype) {
-            return finish(call_operation(op, {require_operand(x1), require_operand(x2)},
-                                         to_out(out), to_optional_dtype(dtype)),
-                          out);
+            return call_operation(op, {x1, x2}, out, dtype);
           },
           arg("x1"), arg("x2"), arg("out").none() = none(), nb::kw_only(),
           arg("dtype").none() = none());
@@ -153,10 +254,7 @@ void bind_operation(nb::module_& m, const OpInfo& row, const std::string& name) 
       m.def(
           name.c_str(),
           [op](handle x, handle y, handle z, handle out, handle dtype) {
-            return finish(
-                call_operation(op, {require_operand(x), require_operand(y), require_operand(z)},
-                               to_out(out), to_optional_dtype(dtype)),
-                out);
+            return call_operation(op, {x, y, z}, out, dtype);
           },
           arg("x"), arg("y"), arg("z"), arg("out").none() = none(), nb::kw_only(),
           arg("dtype").none() = none());
@@ -243,16 +341,12 @@ nb::object call_matmul(nb::handle a, nb::handle b, nb::handle out) {
 
 }  // namespace
 
+void add_operator_slots(std::vector<PyType_Slot>& slots) {
+  add_slots_of_rows(slots, std::make_index_sequence<std::size(kOps)>());
+  slots.push_back(slot(Py_tp_richcompare, compare_slot));
+}
+
 void bind_operators(nb::class_<Array>& cls) {
-  for (const OpInfo& row : ops()) {
-    if (row.dunder.empty()) continue;
-    if (row.arity() == 2) {
-      bind_binary_operator(cls, row);
-    } else {
-      cls.def(("__" + text(row.dunder) + "__").c_str(),
-              [op = row.op](const Array& a) { return run(op, {a}); });
-    }
-  }
   bind_matmul_operators(cls);
   for (const ReductionInfo& row : reductions())
     if (row.name != "count_nonzero" && row.reduction != Reduction::var)

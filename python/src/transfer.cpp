@@ -23,7 +23,7 @@ class HostView {
   HostView& operator=(const HostView&) = delete;
   void* data() const { return view_.buf; }
   Shape shape;
-  std::vector<std::int64_t> strides;
+  Strides strides;
 
  private:
   Py_buffer view_;
@@ -77,7 +77,7 @@ nb::object exporter(nb::handle self) {
     return pointer;
   });
   std::vector<std::size_t> shape(array.shape().begin(), array.shape().end());
-  std::vector<std::int64_t> strides;
+  Strides strides;
   for (std::int64_t s : array.strides())
     strides.push_back(s / static_cast<std::int64_t>(itemsize(array.dtype())));
   auto [type, id] = dlpack_device(array);

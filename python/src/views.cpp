@@ -41,7 +41,7 @@ Array take_over(PyObject* capsule, const char* name, const char* used, const Dev
   const nb::dlpack::dltensor& tensor = managed->tensor;
   DType dtype = dtype_of(tensor.dtype);
   Shape shape(tensor.shape, tensor.shape + tensor.ndim);
-  std::vector<std::int64_t> strides(shape.size());
+  Strides strides(shape.size());
   std::int64_t packed = static_cast<std::int64_t>(itemsize(dtype));
   for (std::size_t k = shape.size(); k-- > 0;) {
     strides[k] =

@@ -13,13 +13,12 @@
 namespace td {
 
 using array::make_array;
-using array::Strides;
 using array::View;
 using array::view_of;
 using base::cat;
 
 const Shape& Array::shape() const { return view_of(*this).shape; }
-const std::vector<std::int64_t>& Array::strides() const { return view_of(*this).strides; }
+const Strides& Array::strides() const { return view_of(*this).strides; }
 DType Array::dtype() const { return view_of(*this).dtype; }
 int Array::ndim() const { return static_cast<int>(view_of(*this).shape.size()); }
 std::int64_t Array::size() const { return view_of(*this), impl_->size; }
@@ -31,7 +30,7 @@ bool Array::f_contiguous() const { return view_of(*this), impl_->f_contiguous; }
 
 std::uint64_t Array::data() const {
   const View& v = view_of(*this);
-  array::Recording recording(*v.storage->device());
+  array::Recording recording(v.storage->device());
   array::flush(*v.storage->device());
   v.storage->expose();
   return v.storage->address() + static_cast<std::uint64_t>(v.offset);
@@ -117,6 +116,10 @@ void index_one(const View& v, std::size_t axis, const IndexItem& item, View& res
 }  // namespace
 
 Array Array::index(const std::vector<IndexItem>& items) const {
+  return index(std::span<const IndexItem>(items));
+}
+
+Array Array::index(std::span<const IndexItem> items) const {
   const View& v = view_of(*this);
   std::size_t used = 0, ellipses = 0;
   for (const IndexItem& item : items) {

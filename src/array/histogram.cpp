@@ -45,7 +45,7 @@ Array bincount(const Array& x, const Array& weights, std::int64_t minlength) {
   if (minlength < 0) throw ValueError("'minlength' must not be negative");
   if (weights && weights.shape() != x.shape())
     throw ValueError("The weights and list don't have the same length.");
-  array::Recording recording(*view_of(x).storage->device());
+  array::Recording recording(view_of(x).storage->device());
   IndexRange range{0, -1};
   if (x.size() > 0) range = index_range(x);
   if (range.low < 0) throw ValueError("'list' argument must have no negative elements");
@@ -67,7 +67,7 @@ Array histogram(const Array& x, const Array& edges, bool uniform, const Array& w
     throw ValueError("weights should have the same shape as a.");
   if (info(x.dtype()).kind == 'c' || info(edges.dtype()).kind == 'c')
     throw TypeError("histogram takes real numbers");
-  array::Recording recording(*view_of(x).storage->device());
+  array::Recording recording(view_of(x).storage->device());
   Array source = flat(x), limits = flat(edges), each = weights_of(weights);
   std::int64_t bins = edges.size() - 1;
   View out = counters(x, bins, each);

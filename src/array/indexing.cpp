@@ -13,7 +13,6 @@ namespace td {
 using array::fresh_view;
 using array::make_array;
 using array::Selection;
-using array::Strides;
 using array::View;
 using array::view_of;
 using base::cat;
@@ -181,7 +180,7 @@ std::vector<AnyIndexItem> apart(const Array& x, std::vector<AnyIndexItem> items)
 
 Array get(const Array& x, const std::vector<AnyIndexItem>& items) {
   if (!is_advanced(items)) return x.index(basic_items(items));
-  array::Recording recording(*view_of(x).storage->device());
+  array::Recording recording(view_of(x).storage->device());
   if (const Array* mask = only_mask(items); mask && mask->shape() == x.shape())
     return masked(x, *mask);
   return gathered(x, array::select(x, items), IndexMode::raise);
@@ -190,7 +189,7 @@ Array get(const Array& x, const std::vector<AnyIndexItem>& items) {
 void set(const Array& x, const std::vector<AnyIndexItem>& items, const Operand& value) {
   check_writeable(x);
   if (!is_advanced(items)) return copy_into(x.index(basic_items(items)), value);
-  array::Recording recording(*view_of(x).storage->device());
+  array::Recording recording(view_of(x).storage->device());
   Operand source = storable(value, x);
   std::vector<AnyIndexItem> own = apart(x, items);
   if (const Array* mask = only_mask(own); mask && fits(x, *mask)) {
@@ -209,7 +208,7 @@ void scatter(Scatter op, const Array& x, const std::vector<AnyIndexItem>& items,
   if (op != Scatter::add && info(x.dtype()).kind == 'c')
     throw TypeError(cat("scatter of a ", op == Scatter::maximum ? "maximum" : "minimum",
                         " takes real numbers, not ", info(x.dtype()).numpy));
-  array::Recording recording(*view_of(x).storage->device());
+  array::Recording recording(view_of(x).storage->device());
   Operand source = storable(value, x);
   std::vector<AnyIndexItem> own = apart(x, items);
   // A basic index is an index with a mask over no axis in front.
@@ -262,7 +261,7 @@ Array take(const Array& x, const Array& given, std::optional<int> axis, IndexMod
   Array source = axis ? x : x.reshape({-1});
   if (axis && x.ndim() == 0) source = x.reshape({1});
   int along = axis ? array::normalize_axes({*axis}, source.ndim())[0] : 0;
-  array::Recording recording(*view_of(x).storage->device());
+  array::Recording recording(view_of(x).storage->device());
   Selection s = select_along(source, indices, static_cast<std::size_t>(along));
   if (s.axes[0].length == 0 && array::size_of(s.shape) > 0)
     throw IndexError("cannot do a non-empty take from an empty axes.");
@@ -275,7 +274,7 @@ void put(const Array& x, const Array& given, const Array& values, IndexMode mode
   Array indices = integer_indices(given).reshape({-1});
   if (indices.size() == 0 || values.size() == 0) return;
   if (x.size() == 0) throw IndexError("cannot replace elements of an empty array");
-  array::Recording recording(*view_of(x).storage->device());
+  array::Recording recording(view_of(x).storage->device());
   if (!x.c_contiguous()) {
     Array packed = array::packed(x);
     put(packed, indices, values, mode);
@@ -299,7 +298,7 @@ Array nonzero(const Array& x) {
     throw ValueError(
         "Calling nonzero on 0d arrays is not allowed. Use reshape(-1) first, or test the value "
         "itself.");
-  array::Recording recording(*view_of(x).storage->device());
+  array::Recording recording(view_of(x).storage->device());
   fuse::MaskScan scan = fuse::scan_mask(x);
   auto rows = static_cast<std::int64_t>(x.ndim());
   View out = fresh_view(view_of(x).storage->device(), {rows, scan.total}, DType::int64);
@@ -312,7 +311,7 @@ Array nonzero(const Array& x) {
 }
 
 Array masked(const Array& x, const Array& mask) {
-  array::Recording recording(*view_of(x).storage->device());
+  array::Recording recording(view_of(x).storage->device());
   fuse::MaskScan scan = fuse::scan_mask(mask);
   Array out = new_array(x, {scan.total});
   if (scan.total == 0) return out;
@@ -325,7 +324,7 @@ Array masked(const Array& x, const Array& mask) {
 void place(const Array& x, const Array& mask, const Array& values) {
   check_writeable(x);
   if (mask.size() != x.size()) throw ValueError("place: mask and data must be the same size");
-  array::Recording recording(*view_of(x).storage->device());
+  array::Recording recording(view_of(x).storage->device());
   if (!x.c_contiguous()) {
     Array packed = array::packed(x);
     place(packed, mask, values);

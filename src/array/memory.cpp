@@ -263,7 +263,7 @@ void MemoryPools::set_limit(std::size_t bytes) const {
 // ---- arrays over memory ----
 
 Array array_over(const DeviceMemory& memory, std::size_t offset, const Shape& shape, DType dtype,
-                 const std::optional<std::vector<std::int64_t>>& strides) {
+                 const std::optional<Strides>& strides) {
   array::size_of(shape);  // refuses negative lengths
   auto steps = strides ? *strides : array::contiguous_strides(shape, itemsize(dtype));
   if (steps.size() != shape.size())

@@ -15,8 +15,6 @@ namespace {
 using base::cat;
 using base::tuple_text;
 
-const Array* as_array(const Operand& operand) { return std::get_if<Array>(&operand); }
-
 std::shared_ptr<Storage> storage_of(const Input& input) {
   if (input.kind == Input::Kind::leaf || input.view.storage) return input.view.storage;
   return input.node->fresh.lock();
@@ -52,36 +50,37 @@ Strides result_strides(const Node& node, std::size_t bytes) {
   return keep_order_strides(node.shape, {operands, count}, bytes);
 }
 
-Array record_fresh(const std::shared_ptr<driver::DeviceState>& device,
-                   const std::shared_ptr<Node>& node, DType dtype, Strides strides) {
+Array record_fresh(const std::shared_ptr<driver::DeviceState>& device, NodePtr node, DType dtype,
+                   const Strides& strides) {
   View view = fresh_view(device, node->kind == Node::Kind::reduce ? node->out.shape : node->shape,
-                         std::move(strides), dtype);
-  node->out = view;
+                         strides, dtype);
+  node->out.shape = view.shape;
+  node->out.strides = strides;
+  node->out.dtype = dtype;
   node->fresh = view.storage;
-  node->out.storage = nullptr;
-  bool work = view.storage->bytes() > 0;
   Array array = make_array(std::move(view));
-  if (work) record(device, node);
+  Storage& storage = *view_of(array).storage;
+  if (storage.bytes() > 0) record(device, std::move(node), storage);
   return array;
 }
 
-void record_in_place(const std::shared_ptr<Node>& node, const View& out) {
+void record_in_place(NodePtr node, const View& out) {
   if (size_of(out.shape) == 0) return;
   if (!needs_temporary(*node, out)) {
     node->out = out;
-    record(out.storage->device(), node);
+    record(out.storage->device(), std::move(node), *out.storage);
     return;
   }
   DType kept = node->result;
   Strides strides = contiguous_strides(node->shape, itemsize(kept));
-  Array temporary = record_fresh(out.storage->device(), node, kept, std::move(strides));
+  Array temporary = record_fresh(out.storage->device(), std::move(node), kept, strides);
   copy_into(make_array(out), temporary);
 }
 
-std::shared_ptr<Node> copy_node(const Input& input, const Shape& shape, DType dtype) {
-  auto node = std::make_shared<Node>();
+// A node that casts its one input to `dtype`; the caller sets that input.
+NodePtr copy_node(const Shape& shape, DType dtype) {
+  auto node = std::make_unique<Node>();
   node->kind = Node::Kind::copy;
-  node->inputs[0] = input;
   node->inputs[0].loop = dtype;
   node->result = dtype;
   node->shape = shape;
@@ -97,22 +96,54 @@ View without_leading_ones(View view, std::size_t ndim) {
   return view;
 }
 
-std::shared_ptr<driver::DeviceState> device_of(std::string_view operation,
-                                               std::span<const Operand> operands,
-                                               const Array& out) {
-  std::shared_ptr<driver::DeviceState> device;
+const std::shared_ptr<driver::DeviceState>& device_of(std::string_view operation,
+                                                      std::span<const OperandRef> operands,
+                                                      const Array& out) {
+  const std::shared_ptr<driver::DeviceState>* device = nullptr;
   auto visit = [&](const Array& array) {
     const auto& d = view_of(array).storage->device();
-    if (device && device != d)
-      throw ValueError(cat(operation, "(): operands are on different devices, ", device->name(),
+    if (device && *device != d)
+      throw ValueError(cat(operation, "(): operands are on different devices, ", (*device)->name(),
                            " and ", d->name(), "; copy one of them over first"));
-    device = d;
+    device = &d;
   };
-  for (const Operand& operand : operands)
-    if (const Array* array = as_array(operand)) visit(*array);
+  for (const OperandRef& operand : operands)
+    if (operand.array) visit(*operand.array);
   if (out) visit(out);
   if (!device) throw TypeError(cat(operation, "() needs at least one array operand"));
-  return device;
+  return *device;
+}
+
+// `op` as a node that is not recorded yet: all but where its value goes. Within a Recording.
+NodePtr map_node(Op op, std::span<const OperandRef> operands, const Array& out, const Loop& loop) {
+  const Shape* shapes[kMostOperands + 1];
+  std::size_t arrays = 0;
+  for (const OperandRef& operand : operands)
+    if (operand.array) shapes[arrays++] = &operand.array->shape();
+  if (out) shapes[arrays++] = &out.shape();
+  auto node = std::make_unique<Node>();
+  node->kind = Node::Kind::map;
+  node->op = op;
+  node->arity = static_cast<int>(operands.size());
+  node->result = loop.result;
+  node->shape = broadcast_shapes({shapes, arrays});
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    Input& input = node->inputs[k];
+    if (operands[k].array) {
+      read(input, view_of(*operands[k].array), node->shape, loop.inputs[k]);
+    } else {
+      input.kind = Input::Kind::scalar;
+      input.scalar = *operands[k].scalar;
+      input.loop = loop.inputs[k];
+    }
+  }
+  return node;
+}
+
+Array record_map(const std::shared_ptr<driver::DeviceState>& device, NodePtr node) {
+  DType result = node->result;
+  Strides strides = result_strides(*node, itemsize(result));
+  return record_fresh(device, std::move(node), result, strides);
 }
 
 }  // namespace
@@ -126,14 +157,15 @@ bool same_steps(const View& a, const View& b) {
 Array converted(const Array& x, DType dtype, char order) {
   const View& v = view_of(x);
   std::size_t bytes = itemsize(dtype);
-  Recording recording(*v.storage->device());
+  Recording recording(v.storage->device());
   if (order == 'A') order = x.f_contiguous() && !x.c_contiguous() ? 'F' : 'C';
-  auto node = copy_node(read(v, v.shape, dtype), v.shape, dtype);
+  auto node = copy_node(v.shape, dtype);
+  read(node->inputs[0], v, v.shape, dtype);
   if (order != 'C' && order != 'F' && order != 'K')
     throw ValueError(cat("order must be one of 'C', 'F', 'A', or 'K' (got '", order, "')"));
   Strides strides =
       order == 'K' ? result_strides(*node, bytes) : contiguous_strides(v.shape, bytes, order);
-  return record_fresh(v.storage->device(), node, dtype, std::move(strides));
+  return record_fresh(v.storage->device(), std::move(node), dtype, strides);
 }
 
 Array packed(const Array& x) { return x.c_contiguous() ? x : converted(x, x.dtype(), 'C'); }
@@ -157,55 +189,40 @@ using array::Node;
 using array::View;
 using array::view_of;
 
+Array apply(Op op, std::span<const OperandRef> operands, const Array& out,
+            std::optional<DType> dtype) {
+  const auto& device = array::device_of(info(op).name, operands, out);
+  array::Loop loop = array::resolve(op, operands, dtype);
+  array::Recording recording(device);
+  array::NodePtr node = array::map_node(op, operands, out, loop);
+  if (!out) return array::record_map(device, std::move(node));
+  array::check_out(info(op).name, out, node->shape, loop.result);
+  array::record_in_place(std::move(node), view_of(out));
+  return out;
+}
+
+Array try_apply(Op op, std::span<const OperandRef> operands) {
+  const auto& device = array::device_of(info(op).name, operands, {});
+  array::Loop loop = array::resolve(op, operands, {});
+  array::Recording recording(device, array::Recording::IfFree());
+  if (!recording) return {};
+  return array::record_map(device, array::map_node(op, operands, {}, loop));
+}
+
 Array apply(Op op, std::span<const Operand> operands, const Array& out,
             std::optional<DType> dtype) {
-  const OpInfo& row = info(op);
-  auto device = array::device_of(row.name, operands, out);
-  constexpr std::size_t most = std::extent_v<decltype(Node::inputs)>;
   array::check_operand_count(op, operands.size());
-  array::TypeOperand types[most];
-  const Shape* shapes[most + 1];
-  std::size_t arrays = 0, count = operands.size();
-  for (std::size_t k = 0; k < count; ++k) {
-    if (const Array* a = std::get_if<Array>(&operands[k])) {
-      types[k] = a->dtype();
-      shapes[arrays++] = &a->shape();
-    } else {
-      types[k] = std::get<Scalar>(operands[k]);
-    }
-  }
-  array::Loop loop = array::resolve(op, {types, count}, dtype);
-  array::Recording recording(*device);
-  if (out) shapes[arrays++] = &out.shape();
-  auto node = std::make_shared<Node>();
-  node->kind = Node::Kind::map;
-  node->op = op;
-  node->arity = row.arity();
-  node->result = loop.result;
-  node->shape = array::broadcast_shapes({shapes, arrays});
-  if (out) array::check_out(row.name, out, node->shape, loop.result);
-  for (int k = 0; k < node->arity; ++k) {
-    if (const Array* a = std::get_if<Array>(&operands[k])) {
-      node->inputs[k] = array::read(view_of(*a), node->shape, loop.inputs[k]);
-    } else {
-      node->inputs[k].kind = Input::Kind::scalar;
-      node->inputs[k].scalar = std::get<Scalar>(operands[k]);
-      node->inputs[k].loop = loop.inputs[k];
-    }
-  }
-  if (!out) {
-    auto strides = array::result_strides(*node, itemsize(loop.result));
-    return array::record_fresh(device, node, loop.result, std::move(strides));
-  }
-  array::record_in_place(node, view_of(out));
-  return out;
+  OperandRef refs[kMostOperands];
+  std::copy(operands.begin(), operands.end(), refs);
+  return apply(op, std::span<const OperandRef>(refs, operands.size()), out, dtype);
 }
 
 void copy_into(const Array& out, const Operand& value) {
   const View& target = view_of(out);
   if (!out.writeable()) throw ValueError("assignment destination is read-only");
-  array::Recording recording(*target.storage->device());
-  Input input;
+  array::Recording recording(target.storage->device());
+  array::NodePtr node = array::copy_node(target.shape, target.dtype);
+  Input& input = node->inputs[0];
   if (const Array* a = std::get_if<Array>(&value)) {
     View source = array::without_leading_ones(view_of(*a), target.shape.size());
     if (source.storage->device() != target.storage->device())
@@ -214,7 +231,7 @@ void copy_into(const Array& out, const Operand& value) {
       source.strides = array::broadcast_strides(source.shape, source.strides, target.shape);
     source.shape = target.shape;
     if (source.same_elements(target)) return;
-    input = array::read(source, target.shape, target.dtype);
+    array::read(input, source, target.shape, target.dtype);
   } else {
     const Scalar& scalar = std::get<Scalar>(value);
     array::check_weak_fits(scalar, target.dtype);
@@ -224,7 +241,7 @@ void copy_into(const Array& out, const Operand& value) {
     input.kind = Input::Kind::scalar;
     input.scalar = scalar;
   }
-  array::record_in_place(array::copy_node(input, target.shape, target.dtype), target);
+  array::record_in_place(std::move(node), target);
 }
 
 namespace {
@@ -259,7 +276,7 @@ Array reduce_corrected(Reduction reduction, const Array& x, const std::optional<
   const View& v = view_of(x);
   auto types = array::resolve(reduction, v.dtype, dtype);
   int ndim = x.ndim();
-  auto node = std::make_shared<Node>();
+  auto node = std::make_unique<Node>();
   node->kind = Node::Kind::reduce;
   node->reduction = reduction;
   node->correction = correction;
@@ -277,12 +294,12 @@ Array reduce_corrected(Reduction reduction, const Array& x, const std::optional<
   }
   check_not_empty(row, count);
   if (out) array::check_out(row.label, out, shown, types.result);
-  array::Recording recording(*v.storage->device());
-  node->inputs[0] = array::read(v, v.shape, types.input);
+  array::Recording recording(v.storage->device());
+  array::read(node->inputs[0], v, v.shape, types.input);
   node->result = types.result;
   node->out.shape = kept;
   auto strides = array::contiguous_strides(kept, itemsize(types.result));
-  Array result = array::record_fresh(v.storage->device(), node, types.result, std::move(strides));
+  Array result = array::record_fresh(v.storage->device(), std::move(node), types.result, strides);
   if (row.result == ReductionInfo::Result::index && row.takes_one_axis() && count > 0)
     view_of(result).storage->know_range({types.result, 0, count - 1, false});
   if (keepdims) result = result.reshape(shown);

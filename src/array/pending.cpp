@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "base/text.h"
 #include "treadle/fusion.h"
@@ -20,10 +21,30 @@ constexpr std::size_t kLongQueue = 64;
 
 struct Queue {
   std::recursive_mutex mutex;
-  std::vector<std::shared_ptr<Node>> nodes;
+  std::vector<NodePtr> nodes;
+  std::vector<NodePtr> spare;  // empty: room for the nodes after a flush
+  std::uint64_t batch = 1;  // counts flushes; storages know by it whether their writer is pending
   CUstream stream = nullptr;
   bool launching = false;
 };
+
+// Memory of nodes, a thread's own. It is plain data, so that nodes may come and go while the thread
+// ends; what is left then is given back.
+struct NodeMemory {
+  void* blocks[kLongQueue];
+  std::size_t count;
+  bool closed;
+};
+constinit thread_local NodeMemory node_memory{};
+
+struct NodeMemoryOwner {
+  ~NodeMemoryOwner() {
+    node_memory.closed = true;
+    while (node_memory.count > 0) ::operator delete(node_memory.blocks[--node_memory.count]);
+  }
+  void exist() {}
+};
+thread_local NodeMemoryOwner node_memory_owner;
 
 // Queues outlive every static object: arrays may die late.
 Queue& queue_of(driver::DeviceState& device) {
@@ -51,7 +72,7 @@ void for_each_storage(Node& node, Visit visit) {
 }
 
 // Before anything is launched: the allocator may itself work with arrays.
-void ask_allocators(const std::vector<std::shared_ptr<Node>>& nodes) {
+void ask_allocators(const std::vector<NodePtr>& nodes) {
   for (const auto& node : nodes)
     for_each_storage(*node, [](Storage& s) {
       if (s.asks_allocator()) s.address();
@@ -59,7 +80,7 @@ void ask_allocators(const std::vector<std::shared_ptr<Node>>& nodes) {
 }
 
 // The error of a value that has failed and that is still there when the nodes are gone.
-std::exception_ptr visible_error(std::vector<std::shared_ptr<Node>>& nodes) {
+std::exception_ptr visible_error(std::vector<NodePtr>& nodes) {
   std::vector<std::weak_ptr<Storage>> failed;
   for (auto& node : nodes) {
     auto storage = node->in_place() ? node->out.storage : node->fresh.lock();
@@ -75,19 +96,17 @@ std::exception_ptr visible_error(std::vector<std::shared_ptr<Node>>& nodes) {
 std::exception_ptr flush_queue(driver::DeviceState& device, Queue& queue) {
   if (queue.launching || queue.nodes.empty()) return nullptr;
   CUstream stream = queue.stream;
-  std::vector<std::shared_ptr<Node>> nodes;
-  nodes.swap(queue.nodes);
-  for (auto& node : nodes)
-    for_each_storage(*node, [](Storage& s) {
-      s.writer = nullptr;
-      s.pending = 0;
-    });
+  std::vector<NodePtr> nodes = std::exchange(queue.nodes, std::move(queue.spare));
+  ++queue.batch;
   try {
     ask_allocators(nodes);
     queue.launching = true;
     bool complete = fuse::launch_nodes(device, stream, nodes);
     queue.launching = false;
-    return complete ? nullptr : visible_error(nodes);
+    if (!complete) return visible_error(nodes);
+    nodes.clear();
+    queue.spare = std::move(nodes);
+    return nullptr;
   } catch (...) {
     for (auto& node : nodes) {
       if (node->launched) continue;
@@ -101,6 +120,13 @@ std::exception_ptr flush_queue(driver::DeviceState& device, Queue& queue) {
   }
 }
 
+// Before the next operation is recorded. A long queue is launched as late as this, when the last
+// value has been kept or dropped, so that no dropped one is computed.
+bool must_flush(const Queue& queue, const std::shared_ptr<driver::DeviceState>& device) {
+  return queue.nodes.size() >= kLongQueue ||
+         (!queue.nodes.empty() && queue.stream != driver::current_stream(device)->handle());
+}
+
 [[maybe_unused]] const bool installed = [] {
   driver::set_flush_hook([](driver::DeviceState& device) { flush_and_report(device); });
   return true;
@@ -108,7 +134,29 @@ std::exception_ptr flush_queue(driver::DeviceState& device, Queue& queue) {
 
 }  // namespace
 
-Recording::Recording(driver::DeviceState& device) : lock_(queue_of(device).mutex) {}
+void* Node::operator new(std::size_t bytes) {
+  NodeMemory& memory = node_memory;
+  return memory.count > 0 ? memory.blocks[--memory.count] : ::operator new(bytes);
+}
+
+void Node::operator delete(void* block) noexcept {
+  NodeMemory& memory = node_memory;
+  if (memory.closed || memory.count == kLongQueue) return ::operator delete(block);
+  if (memory.count == 0) node_memory_owner.exist();
+  memory.blocks[memory.count++] = block;
+}
+
+Recording::Recording(const std::shared_ptr<driver::DeviceState>& device)
+    : lock_(queue_of(*device).mutex) {
+  Queue& queue = queue_of(*device);
+  if (must_flush(queue, device)) flush_queue(*device, queue);
+}
+
+Recording::Recording(const std::shared_ptr<driver::DeviceState>& device, IfFree)
+    : lock_(queue_of(*device).mutex, std::try_to_lock) {
+  if (!lock_) return;
+  if (!fusion() || must_flush(queue_of(*device), device)) lock_.unlock();
+}
 
 CUdeviceptr Storage::address() {
   if (error_) std::rethrow_exception(error_);
@@ -143,48 +191,41 @@ View fresh_view(const std::shared_ptr<driver::DeviceState>& device, const Shape&
           std::move(strides), 0, dtype};
 }
 
-Input read(const View& view, const Shape& shape, DType loop) {
-  Input input;
+void read(Input& input, const View& view, const Shape& shape, DType loop) {
   input.loop = loop;
-  input.view = view;
-  Node* writer = view.storage->writer;
-  if (writer && view.shape == shape) {
-    const View& out = writer->out;
+  input.view.offset = view.offset;
+  input.view.dtype = view.dtype;
+  input.view.shape = shape;
+  if (view.shape != shape) {
+    input.view.strides = broadcast_strides(view.shape, view.strides, shape);
+    input.view.storage = view.storage;
+    return;
+  }
+  input.view.strides = view.strides;
+  const Storage& storage = *view.storage;
+  if (storage.writer && storage.writer_batch == queue_of(*storage.device()).batch) {
+    const View& out = storage.writer->out;
     bool whole = out.offset == view.offset && out.dtype == view.dtype && out.shape == view.shape &&
                  out.strides == view.strides;
     if (whole) {
       input.kind = Input::Kind::node;
-      input.node = writer->shared_from_this();
-      if (!writer->in_place())
-        input.view.storage = nullptr;  // does not keep the value's memory alive
-      return input;
+      input.node = storage.writer;
+      // The value alone does not keep its memory alive.
+      if (!storage.writer->in_place()) return;
     }
   }
-  if (view.shape != shape) {
-    input.view.strides = broadcast_strides(view.shape, view.strides, shape);
-    input.view.shape = shape;
-  }
-  return input;
+  input.view.storage = view.storage;
 }
 
-void record(const std::shared_ptr<driver::DeviceState>& device, std::shared_ptr<Node> node) {
+void record(const std::shared_ptr<driver::DeviceState>& device, NodePtr node, Storage& written) {
   Queue& queue = queue_of(*device);
-  CUstream stream = driver::current_stream(device)->handle();
-  if (!queue.nodes.empty() && queue.stream != stream) flush_queue(*device, queue);
-  queue.stream = stream;
-  for_each_storage(*node, [](Storage& s) { ++s.pending; });
-  if (node->in_place()) {
-    node->out.storage->writer = node.get();
-    node->out.storage->forget_range();
-  } else if (auto storage = node->fresh.lock()) {
-    storage->writer = node.get();
-  }
+  if (queue.nodes.empty()) queue.stream = driver::current_stream(device)->handle();
+  written.writer = node.get();
+  written.writer_batch = queue.batch;
+  if (node->in_place()) written.forget_range();
   queue.nodes.push_back(std::move(node));
-  if (!fusion()) {
-    if (auto error = flush_queue(*device, queue)) std::rethrow_exception(error);
-  } else if (queue.nodes.size() >= kLongQueue) {
-    flush_queue(*device, queue);
-  }
+  if (fusion()) return;
+  if (auto error = flush_queue(*device, queue)) std::rethrow_exception(error);
 }
 
 std::vector<PlannedKernel> explain_pending(driver::DeviceState& device,

@@ -19,15 +19,19 @@ struct PlannedKernel;  // treadle/fusion.h
 
 namespace td::array {
 
+struct Node;
+
 struct Input {
   enum class Kind : std::uint8_t { leaf, node, scalar } kind = Kind::leaf;
   View view;  // leaf: broadcast to the node's shape. node: what is read if the value is stored
-  std::shared_ptr<Node> node;   // value of a pending node at the same indices
+  Node* node = nullptr;         // value of an earlier node of the queue at the same indices
   Scalar scalar;                // already checked against `loop`
   DType loop = DType::float64;  // the dtype that the operation wants it in
 };
 
-struct Node : std::enable_shared_from_this<Node> {
+// Made within a Recording and owned by the queue; memory of nodes is used again by the thread that
+// freed it.
+struct Node {
   enum class Kind : std::uint8_t { copy, map, reduce } kind = Kind::copy;
   Op op{};                // map
   Reduction reduction{};  // reduce
@@ -43,24 +47,35 @@ struct Node : std::enable_shared_from_this<Node> {
   View out;
   std::weak_ptr<Storage> fresh;
   bool launched = false;
+  int place = -1;  // among the nodes of a flush
   bool in_place() const { return out.storage != nullptr; }
+
+  static void* operator new(std::size_t bytes);
+  static void operator delete(void* memory) noexcept;
 };
+using NodePtr = std::unique_ptr<Node>;
 
 // Holds the queue of a device while an operation is recorded: between `read` and `record` no other
-// thread may launch the nodes that are referred to.
+// thread may launch the nodes that are referred to, nor may another Recording of this thread begin.
+// A long queue, and what is pending for another stream than the thread's current one, is launched
+// first.
 class Recording {
  public:
-  explicit Recording(driver::DeviceState& device);
+  explicit Recording(const std::shared_ptr<driver::DeviceState>& device);
+  struct IfFree {};
+  // Holds the queue only if that needs no waiting and recording one node makes no launch.
+  Recording(const std::shared_ptr<driver::DeviceState>& device, IfFree);
+  explicit operator bool() const { return lock_.owns_lock(); }
 
  private:
   std::unique_lock<std::recursive_mutex> lock_;
 };
 
-// Adds a node. Flushes when the queue has become long. Within a Recording.
-void record(const std::shared_ptr<driver::DeviceState>& device, std::shared_ptr<Node> node);
-// An operand as a node's input: a pending node's value where the view shows exactly that, else a
-// leaf. Within a Recording.
-Input read(const View& view, const Shape& shape, DType loop);
+// Adds a node that writes to `written`. Within a Recording.
+void record(const std::shared_ptr<driver::DeviceState>& device, NodePtr node, Storage& written);
+// Sets a fresh input of a node of `shape` to an operand: a pending node's value where the view
+// shows exactly that, else a leaf. Within a Recording.
+void read(Input& input, const View& view, const Shape& shape, DType loop);
 
 // Launches everything pending on the device. A value that memory did not suffice for is not an
 // error here: its storage says so when somebody asks for it.
@@ -75,12 +90,11 @@ namespace td::fuse {
 
 // Implemented by src/fuse. Launches `nodes` (program order) on `stream`. False when memory did not
 // suffice for all of them: the storages of those say so at every use, the others are launched.
-bool launch_nodes(driver::DeviceState& device, CUstream stream,
-                  std::vector<std::shared_ptr<array::Node>>& nodes);
+bool launch_nodes(driver::DeviceState& device, CUstream stream, std::vector<array::NodePtr>& nodes);
 
 // What launch_nodes would launch; `wanted` marks the kernels that these storages need.
 std::vector<PlannedKernel> explain_nodes(driver::DeviceState& device,
-                                         std::vector<std::shared_ptr<array::Node>> nodes,
+                                         std::vector<array::NodePtr>& nodes,
                                          const std::vector<const array::Storage*>& wanted);
 
 // Sequences into a contiguous 1-D array, rounded as NumPy's arange and linspace round them. `last`

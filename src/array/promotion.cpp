@@ -288,7 +288,7 @@ void check_operand_count(Op op, std::size_t given) {
         cat(row.name, "() takes ", row.arity(), " operands but ", given, " were given"));
 }
 
-static Loop resolve_anew(Op op, std::span<const TypeOperand> operands, std::optional<DType> dtype) {
+Loop resolve(Op op, std::span<const TypeOperand> operands, std::optional<DType> dtype) {
   const OpInfo& row = info(op);
   check_operand_count(op, operands.size());
   Loop loop{};
@@ -312,17 +312,53 @@ static Loop resolve_anew(Op op, std::span<const TypeOperand> operands, std::opti
   return loop;
 }
 
-// The loops of one and of two arrays are remembered: nothing but their dtypes decides.
-Loop resolve(Op op, std::span<const TypeOperand> operands, std::optional<DType> dtype) {
-  constexpr std::size_t types = std::size(kDTypes);
-  static std::atomic<std::uint32_t> known[std::size(kOps)][types + 1][types];
-  static_assert(sizeof(Loop) == sizeof(std::uint32_t) && types < 255);
+namespace {
+
+// What decides about an operand's part in the choice of a loop: the dtype of an array; the kind of
+// a scalar, where its value does not matter. Integers from 0 to 127 fit every dtype.
+enum TypeClass : std::size_t {
+  kWeakBool = std::size(kDTypes),
+  kWeakSmallInteger,
+  kWeakFloat,
+  kWeakComplex,
+  kNoOperand,
+  kTypeClasses,
+};
+
+std::optional<std::size_t> class_of(const OperandRef& operand) {
+  if (operand.array) return static_cast<std::size_t>(operand.array->dtype());
+  if (std::holds_alternative<double>(*operand.scalar)) return kWeakFloat;
+  if (const auto* i = std::get_if<std::int64_t>(operand.scalar))
+    return *i >= 0 && *i <= 127 ? std::optional<std::size_t>(kWeakSmallInteger) : std::nullopt;
+  if (std::holds_alternative<bool>(*operand.scalar)) return kWeakBool;
+  if (std::holds_alternative<std::complex<double>>(*operand.scalar)) return kWeakComplex;
+  return {};
+}
+
+Loop resolve_anew(Op op, std::span<const OperandRef> operands, std::optional<DType> dtype) {
+  TypeOperand types[kMostOperands];
+  check_operand_count(op, operands.size());
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    if (operands[k].array)
+      types[k] = operands[k].array->dtype();
+    else
+      types[k] = *operands[k].scalar;
+  }
+  return resolve(op, std::span<const TypeOperand>(types, operands.size()), dtype);
+}
+
+}  // namespace
+
+// The loops of up to two operands are remembered by the classes of these.
+Loop resolve(Op op, std::span<const OperandRef> operands, std::optional<DType> dtype) {
+  static std::atomic<std::uint32_t> known[std::size(kOps)][kTypeClasses][kTypeClasses];
+  static_assert(sizeof(Loop) == sizeof(std::uint32_t) && std::size(kDTypes) < 255);
   std::size_t count = operands.size();
-  const DType* a = count > 0 ? std::get_if<DType>(&operands[0]) : nullptr;
-  const DType* b = count > 1 ? std::get_if<DType>(&operands[1]) : nullptr;
-  if (dtype || count > 2 || !a || (count == 2 && !b)) return resolve_anew(op, operands, dtype);
-  auto& slot = known[static_cast<std::size_t>(op)][b ? static_cast<std::size_t>(*b) : types]
-                    [static_cast<std::size_t>(*a)];
+  if (dtype || count == 0 || count > 2) return resolve_anew(op, operands, dtype);
+  std::optional<std::size_t> first = class_of(operands[0]), second = kNoOperand;
+  if (count == 2) second = class_of(operands[1]);
+  if (!first || !second) return resolve_anew(op, operands, dtype);
+  std::atomic<std::uint32_t>& slot = known[static_cast<std::size_t>(op)][*first][*second];
   std::uint32_t seen = slot.load(std::memory_order_relaxed);
   if (seen) return std::bit_cast<Loop>(~seen);
   Loop loop = resolve_anew(op, operands, dtype);

@@ -34,9 +34,11 @@ struct Loop {
 // TypeError unless `op` takes `given` operands.
 void check_operand_count(Op op, std::size_t given);
 
-// Selects the loop of `op` as NumPy does. Throws TypeError (no loop), OverflowError (a weak integer
-// that does not fit), ValueError (negative integer power). `dtype` forces the loop type.
+// Selects the loop of `op` as NumPy does, for the operands that it takes. Throws TypeError (no
+// loop), OverflowError (a weak integer that does not fit), ValueError (negative integer power).
+// `dtype` forces the loop type.
 Loop resolve(Op op, std::span<const TypeOperand> operands, std::optional<DType> dtype);
+Loop resolve(Op op, std::span<const OperandRef> operands, std::optional<DType> dtype);
 
 // What elements are cast to, and the dtype of the result. `dtype` as in NumPy's dtype= argument.
 struct ReductionTypes {

@@ -248,7 +248,7 @@ IndexRange index_range(const Array& x) {
   if (kind != 'i' && kind != 'u' && kind != 'b')
     throw TypeError(base::cat("index_range takes integers, not ", info(v.dtype).numpy));
   if (x.size() == 0) throw ValueError("index_range of an array without elements");
-  array::Recording recording(*v.storage->device());
+  array::Recording recording(v.storage->device());
   bool whole = array::is_whole(v);
   const auto& known = v.storage->range();
   if (whole && known && known->exact && known->dtype == v.dtype) return {known->low, known->high};

@@ -9,8 +9,6 @@
 
 namespace td::array {
 
-using Strides = std::vector<std::int64_t>;
-
 // Number of elements. Throws ValueError for a negative dimension or a product beyond 2^63.
 std::int64_t size_of(std::span<const std::int64_t> shape);
 // 'C' or 'F'.

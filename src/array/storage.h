@@ -70,9 +70,11 @@ class Storage {
   const void* source_handle = nullptr;
 
   // Kept by the pending queue, under its lock.
-  Node* writer = nullptr;  // the last pending node that writes here
-  int pending = 0;         // pending nodes that touch the storage
-  int slot = -1;           // place in the planner's table during a flush
+  Node* writer = nullptr;          // the last node that wrote here,
+  std::uint64_t writer_batch = 0;  // and the batch of the queue that it belonged to
+  // Kept by the planner during a flush.
+  int maker = -1;  // the node that makes the storage
+  int slot = -1;   // place in the table of accesses
 
  private:
   std::shared_ptr<driver::DeviceState> device_;

@@ -11,7 +11,6 @@
 namespace td {
 namespace {
 
-using array::Strides;
 using array::View;
 using array::view_of;
 
@@ -82,8 +81,8 @@ std::unique_ptr<char[]> host_buffer(std::size_t bytes) {
 
 }  // namespace
 
-Array from_host(const void* host, const Shape& shape, const std::vector<std::int64_t>& byte_strides,
-                DType dtype, bool blocking) {
+Array from_host(const void* host, const Shape& shape, const Strides& byte_strides, DType dtype,
+                bool blocking) {
   if (byte_strides.size() != shape.size())
     throw ValueError("from_host: one stride per axis is needed");
   std::size_t bytes = itemsize(dtype);
@@ -106,8 +105,7 @@ Array from_host(const void* host, const Shape& shape, const std::vector<std::int
   return result;
 }
 
-void to_host(const Array& array, void* host, const std::vector<std::int64_t>& byte_strides,
-             bool blocking) {
+void to_host(const Array& array, void* host, const Strides& byte_strides, bool blocking) {
   const Shape& shape = array.shape();
   if (byte_strides.size() != shape.size())
     throw ValueError("to_host: one stride per axis is needed");

@@ -11,8 +11,8 @@ using array::make_array;
 using array::View;
 using array::view_of;
 
-Array strided_view(const Array& x, const Shape& shape, const std::vector<std::int64_t>& strides,
-                   std::int64_t offset, DType dtype, bool writeable) {
+Array strided_view(const Array& x, const Shape& shape, const Strides& strides, std::int64_t offset,
+                   DType dtype, bool writeable) {
   const View& v = view_of(x);
   if (shape.size() != strides.size())
     throw ValueError(base::cat("strides has ", strides.size(), " entries, shape has ", shape.size(),
@@ -36,8 +36,8 @@ Array strided_view(const Array& x, const Shape& shape, const std::vector<std::in
 }
 
 Array foreign_array(const Device& device, std::uint64_t address, const Shape& shape,
-                    const std::vector<std::int64_t>& strides, DType dtype,
-                    std::shared_ptr<void> owner, bool writeable) {
+                    const Strides& strides, DType dtype, std::shared_ptr<void> owner,
+                    bool writeable) {
   array::Extent seen = array::extent_of(shape, strides, 0, itemsize(dtype));
   auto storage = std::make_shared<array::Storage>(
       device.state(), address + static_cast<std::uint64_t>(seen.begin),

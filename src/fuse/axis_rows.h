@@ -8,8 +8,8 @@ namespace td::fuse {
 // Axes of `x` from the slowest to the fastest in memory: what order 'K' keeps.
 inline Axes memory_order(const Array& x) {
   const array::View& v = array::view_of(x);
-  const array::Strides* strides[] = {&v.strides};
-  array::Strides kept = array::keep_order_strides(v.shape, strides, itemsize(v.dtype));
+  const Strides* strides[] = {&v.strides};
+  Strides kept = array::keep_order_strides(v.shape, strides, itemsize(v.dtype));
   Axes order(v.shape.size());
   for (std::size_t k = 0; k < order.size(); ++k) order[k] = static_cast<int>(k);
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return kept[a] > kept[b]; });

@@ -18,29 +18,81 @@ bool writes_nothing(const Program& program) {
   return program.stores.empty() && program.kept_stores.empty();
 }
 
+// False when memory did not suffice for some of it; what it sufficed for has been launched.
+bool launch(driver::DeviceState& device, CUstream stream, Program& program,
+            const std::string& cut) {
+  if (writes_nothing(program)) return true;
+  if (logging()) log_kernel(described(program, cut));
+  try {
+    if (program.plain_reduction())
+      launch_reduce(device, stream, program);
+    else if (program.reduces())
+      launch_staged(device, stream, program);
+    else
+      launch_map(device, stream, program);
+    return true;
+  } catch (const OutOfMemory&) {
+    launch_what_fits(device, stream, program);
+    return false;
+  }
+}
+
+Value add_leaf(Program& program, View view) {
+  for (std::size_t k = 0; k < program.leaves.size(); ++k)
+    if (program.leaves[k].same_elements(view))
+      return {Value::Kind::leaf, static_cast<std::uint8_t>(k)};
+  program.leaves.push_back(std::move(view));
+  return {Value::Kind::leaf, static_cast<std::uint8_t>(program.leaves.size() - 1)};
+}
+
+Value add_scalar(Program& program, const Input& input) {
+  program.scalars.push_back({input.scalar, input.loop});
+  return {Value::Kind::scalar, static_cast<std::uint8_t>(program.scalars.size() - 1)};
+}
+
+// All of a step but its arguments.
+Step step_of(const Node& node) {
+  Step step;
+  step.copy = node.kind == Node::Kind::copy;
+  step.op = node.op;
+  step.arity = static_cast<std::uint8_t>(node.arity);
+  for (int k = 0; k < node.arity; ++k) step.loops[k] = node.inputs[k].loop;
+  step.result = node.result;
+  step.stored = node.out.dtype;
+  return step;
+}
+
+// The common case of an element-wise value that is asked for at once: nothing to group, and no
+// order to keep.
+bool launch_alone(driver::DeviceState& device, CUstream stream, Node& node) {
+  View out = node.out;
+  if (!out.storage) out.storage = node.fresh.lock();
+  if (!out.storage) return true;  // nobody sees the value
+  Program program;
+  program.shape = node.shape;
+  program.leaves.reserve(static_cast<std::size_t>(node.arity));
+  Step step = step_of(node);
+  for (int k = 0; k < node.arity; ++k) {
+    Input& input = node.inputs[k];
+    step.args[k] = input.kind == Input::Kind::scalar ? add_scalar(program, input)
+                                                     : add_leaf(program, std::move(input.view));
+  }
+  program.steps.push_back(step);
+  program.stores.push_back({0, std::move(out)});
+  bool complete = launch(device, stream, program, "");
+  node.launched = true;
+  return complete;
+}
+
 }  // namespace
 
 // False when memory did not suffice for some of it; what it sufficed for has been launched.
 bool Planner::run(CUstream stream) {
   bool complete = true;
   plan();
-  const bool log = logging();
   for (Group& group : groups_) {
     Program program = build(group, true);
-    if (!writes_nothing(program)) {
-      if (log) log_kernel(described(program, group.cut));
-      try {
-        if (program.plain_reduction())
-          launch_reduce(device_, stream, program);
-        else if (program.reduces())
-          launch_staged(device_, stream, program);
-        else
-          launch_map(device_, stream, program);
-      } catch (const OutOfMemory&) {
-        complete = false;
-        launch_what_fits(device_, stream, program);
-      }
-    }
+    complete &= launch(device_, stream, program, group.cut);
     for (int i : group.nodes) nodes_[i]->launched = true;
   }
   return complete;
@@ -94,7 +146,7 @@ void Planner::keep_what_crosses_groups() {
     for (int k = 0; k < nodes_[i]->arity; ++k) {
       const Input& input = nodes_[i]->inputs[k];
       if (input.kind == Input::Kind::node) {
-        int p = index_of(input.node.get());
+        int p = input.node->place;
         if (facts_[p].group != g) keep(p);
       } else if (input.kind == Input::Kind::leaf) {
         int p = maker_of(input.view.storage.get());
@@ -107,23 +159,12 @@ void Planner::keep_what_crosses_groups() {
   }
 }
 
-Value Planner::leaf(Program& program, View view) {
-  for (std::size_t k = 0; k < program.leaves.size(); ++k)
-    if (program.leaves[k].same_elements(view))
-      return {Value::Kind::leaf, static_cast<std::uint8_t>(k)};
-  program.leaves.push_back(std::move(view));
-  return {Value::Kind::leaf, static_cast<std::uint8_t>(program.leaves.size() - 1)};
-}
-
 // Input `k` of node `i`. `take`: the view may be taken out of it.
 Value Planner::operand(Program& program, int i, int k, bool take) {
   Input& input = nodes_[i]->inputs[k];
   int g = facts_[i].group;
-  if (input.kind == Input::Kind::scalar) {
-    program.scalars.push_back({input.scalar, input.loop});
-    return {Value::Kind::scalar, static_cast<std::uint8_t>(program.scalars.size() - 1)};
-  }
-  int p = input.kind == Input::Kind::node ? index_of(input.node.get()) : kept_source(input, g);
+  if (input.kind == Input::Kind::scalar) return add_scalar(program, input);
+  int p = input.kind == Input::Kind::node ? input.node->place : kept_source(input, g);
   if (p >= 0 && facts_[p].group == g) {
     bool root = nodes_[p]->kind == Node::Kind::reduce;
     return {root ? Value::Kind::root : Value::Kind::step,
@@ -137,7 +178,7 @@ Value Planner::operand(Program& program, int i, int k, bool take) {
     view.strides = *strides_over(group.shape, group.reduced, view);
     view.shape = group.shape;
   }
-  return leaf(program, std::move(view));
+  return add_leaf(program, std::move(view));
 }
 
 View Planner::kept_view(int p) const {
@@ -187,23 +228,16 @@ Program Planner::build(Group& group, bool take) {
   program.shape = group.shape;
   program.reduced = group.reduced;
   program.leaves.reserve(4);
+  program.steps.reserve(group.nodes.size());
   for (int i : group.nodes) {
     Node& node = *nodes_[i];
     if (node.kind == Node::Kind::reduce) {
       add_root(program, i, take);
     } else {
-      Step step;
-      step.copy = node.kind == Node::Kind::copy;
+      Step step = step_of(node);
       step.kept = facts_[i].kept;
-      step.op = node.op;
-      step.arity = static_cast<std::uint8_t>(node.arity);
       step.stage = static_cast<std::uint8_t>(facts_[i].stage);
-      for (int k = 0; k < node.arity; ++k) {
-        step.args[k] = operand(program, i, k, take);
-        step.loops[k] = node.inputs[k].loop;
-      }
-      step.result = node.result;
-      step.stored = node.out.dtype;
+      for (int k = 0; k < node.arity; ++k) step.args[k] = operand(program, i, k, take);
       facts_[i].index = static_cast<int>(program.steps.size());
       program.steps.push_back(step);
     }
@@ -212,14 +246,14 @@ Program Planner::build(Group& group, bool take) {
   return program;
 }
 
-bool launch_nodes(driver::DeviceState& device, CUstream stream,
-                  std::vector<std::shared_ptr<Node>>& nodes) {
+bool launch_nodes(driver::DeviceState& device, CUstream stream, std::vector<NodePtr>& nodes) {
   device.make_current();
+  if (nodes.size() == 1 && nodes[0]->kind != Node::Kind::reduce)
+    return launch_alone(device, stream, *nodes[0]);
   return Planner(device, nodes).run(stream);
 }
 
-std::vector<PlannedKernel> explain_nodes(driver::DeviceState& device,
-                                         std::vector<std::shared_ptr<Node>> nodes,
+std::vector<PlannedKernel> explain_nodes(driver::DeviceState& device, std::vector<NodePtr>& nodes,
                                          const std::vector<const Storage*>& wanted) {
   return Planner(device, nodes).explain(wanted);
 }

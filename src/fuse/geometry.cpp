@@ -35,24 +35,46 @@ Access classify(const Walk& walk, const Strides& s) {
   return s.back() == 1 ? Access::unit : s.back() == 0 ? Access::repeated : Access::strided;
 }
 
+constexpr std::int64_t kWide = std::int64_t{1} << 30;
+
 bool needs_wide(const Walk& walk) {
-  constexpr std::int64_t limit = std::int64_t{1} << 30;
-  if (walk.count >= limit) return true;
+  if (walk.count >= kWide) return true;
   for (const Strides& s : walk.strides) {
     std::int64_t reach = 0;
     for (std::size_t k = 0; k < walk.dims.size(); ++k)
       reach += std::llabs(s[k]) * (walk.dims[k] - 1);
-    if (reach >= limit) return true;
+    if (reach >= kWide) return true;
   }
   return false;
 }
 
+// How an operand of flat_walk is found; nothing when it is not one.
+std::optional<Access> flat_access(const Shape& shape, const View& view) {
+  if (array::is_contiguous(shape, view.strides, itemsize(view.dtype), 'C')) return Access::flat;
+  for (std::size_t k = 0; k < shape.size(); ++k)
+    if (shape[k] != 1 && view.strides[k] != 0) return {};
+  return Access::constant;
+}
+
 }  // namespace
 
-Walk make_walk(const Shape& shape, const std::vector<int>& axes,
-               const std::vector<const View*>& operands, std::size_t leader, bool keep_order) {
+std::optional<Walk> flat_walk(const Shape& shape, std::span<const View* const> operands) {
   Walk walk;
-  std::vector<int> order;
+  for (const View* view : operands) {
+    std::optional<Access> access = flat_access(shape, *view);
+    if (!access) return {};
+    walk.access.push_back(*access);
+  }
+  for (std::int64_t n : shape) walk.count *= n;
+  if (walk.count != 1) walk.dims.push_back(walk.count);
+  walk.wide = walk.count >= kWide;
+  return walk;
+}
+
+Walk make_walk(const Shape& shape, std::span<const int> axes, std::span<const View* const> operands,
+               std::size_t leader, bool keep_order) {
+  Walk walk;
+  Axes order;
   for (int axis : axes) {
     walk.count *= shape[axis];
     if (shape[axis] != 1) order.push_back(axis);
@@ -63,6 +85,7 @@ Walk make_walk(const Shape& shape, const std::vector<int>& axes,
                      [&](int a, int b) { return std::llabs(lead[a]) > std::llabs(lead[b]); });
   }
   for (int axis : order) walk.dims.push_back(shape[axis]);
+  walk.strides.reserve(operands.size());
   for (const View* view : operands) {
     Strides s;
     for (int axis : order)

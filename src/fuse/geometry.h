@@ -2,6 +2,8 @@
 // operand the cheapest way to find its element.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,15 +23,18 @@ enum class Access : char {
 struct Walk {
   Shape dims;                    // outermost first; empty for one element
   std::vector<Strides> strides;  // per operand, elements
-  std::vector<Access> access;
+  InlineVector<Access, 8> access;
   std::int64_t count = 1;
   bool wide = false;  // indices need 64 bits
 };
 
 // The axes listed in `axes` of `shape`, for operands with these byte strides. Axes are sorted so
 // that `leader`'s strides fall, unless `keep_order`, and merged where all operands allow it.
-Walk make_walk(const Shape& shape, const std::vector<int>& axes,
-               const std::vector<const View*>& operands, std::size_t leader, bool keep_order);
+Walk make_walk(const Shape& shape, std::span<const int> axes, std::span<const View* const> operands,
+               std::size_t leader, bool keep_order);
+// The walk over all axes where every operand lies in C order or is one element, without `strides`,
+// which nobody needs then; nothing for other operands.
+std::optional<Walk> flat_walk(const Shape& shape, std::span<const View* const> operands);
 
 // Index arithmetic as text: splits `linear` (an expression) into coordinates `<name>0`, `<name>1`,
 // … using the parameters

@@ -6,6 +6,7 @@
 //           are read and written in whole lines
 //   linear  short rows: one index is split into coordinates per element
 #include <algorithm>
+#include <numeric>
 #include <sstream>
 
 #include "fuse/geometry.h"
@@ -33,10 +34,10 @@ struct Plan {
   std::size_t turn = 0;  // tiled: the axis along which the turned leaves run
   Tile tile;             // of height 0: squares of kTile
   std::vector<bool> turned;
-  std::vector<CUdeviceptr> addresses;
+  InlineVector<CUdeviceptr, 8> addresses;
   // Strides of the last axis that are spelled in the text, 0 for the others: every second element
   // (also the real parts of complex numbers), or backwards. Lanes are then known distances apart.
-  std::vector<std::int64_t> spelled;
+  InlineVector<std::int64_t, 8> spelled;
 };
 
 const View& operand(const Program& program, std::size_t k) {
@@ -166,12 +167,16 @@ int group_width(const Program& program, const Plan& plan) {
 
 Plan make_plan(driver::DeviceState& device, const Program& program) {
   Plan plan;
-  std::vector<const View*> operands;
-  std::vector<int> axes;
+  InlineVector<const View*, 8> operands;
   std::size_t count = program.leaves.size() + program.stores.size();
   for (std::size_t k = 0; k < count; ++k) operands.push_back(&operand(program, k));
-  for (std::size_t k = 0; k < program.shape.size(); ++k) axes.push_back(static_cast<int>(k));
-  plan.walk = make_walk(program.shape, axes, operands, program.leaves.size(), false);
+  if (auto walk = flat_walk(program.shape, operands)) {
+    plan.walk = std::move(*walk);
+  } else {
+    Axes axes(program.shape.size());
+    std::iota(axes.begin(), axes.end(), 0);
+    plan.walk = make_walk(program.shape, axes, operands, program.leaves.size(), false);
+  }
   for (std::size_t k = 0; k < count; ++k)
     plan.addresses.push_back(operands[k]->storage->address() +
                              static_cast<CUdeviceptr>(operands[k]->offset));

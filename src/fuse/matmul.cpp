@@ -14,7 +14,6 @@ namespace td {
 namespace {
 
 using array::make_array;
-using array::Strides;
 using array::View;
 using array::view_of;
 using base::cat;

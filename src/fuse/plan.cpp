@@ -17,7 +17,14 @@ bool same_places(const View& a, const View& b) {
 
 }  // namespace
 
+Planner::~Planner() {
+  for (Facts& f : facts_)
+    if (f.storage) f.storage->maker = -1;
+  forget_accesses();
+}
+
 void Planner::plan() {
+  enumerate();
   find_needed();
   if (nodes_.size() == 1 && nodes_[0]->kind != Node::Kind::reduce) {
     // The common case of a value that is asked for at once: nothing to group and no order.
@@ -27,30 +34,41 @@ void Planner::plan() {
     groups_.push_back({false, nodes_[0]->shape, {0}, 0, "", {}, 0});
     return;
   }
-  find_homes();
+  if (reduces_) find_homes();
   for (std::size_t i = 0; i < nodes_.size(); ++i) enter(static_cast<int>(i));
-  for (Storage* storage : touched_) storage->slot = -1;
+  forget_accesses();
   keep_what_crosses_groups();
 }
 
-// A fresh storage is seen from outside when somebody but the pending nodes holds it.
-void Planner::find_needed() {
+// Finds who makes each fresh storage, and which of them are seen from outside: somebody but the
+// pending nodes holds it.
+void Planner::enumerate() {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    Node& node = *nodes_[i];
     Facts& f = facts_[i];
-    if (nodes_[i]->in_place()) {
-      f.alive = true;
-      continue;
+    node.place = static_cast<int>(i);
+    reduces_ = reduces_ || node.kind == Node::Kind::reduce;
+    if (node.in_place()) {
+      f.alive = shares_memory_ = true;
+    } else if ((f.storage = node.fresh.lock())) {
+      f.storage->maker = node.place;
+      f.holders = f.storage.use_count() - 1;
     }
-    f.storage = nodes_[i]->fresh.lock();
-    if (!f.storage) continue;
-    makers_.emplace_back(f.storage.get(), static_cast<int>(i));
-    long holders = f.storage.use_count() - 1;
-    for (const auto& node : nodes_) {
-      for (int k = 0; k < node->arity; ++k) holders -= node->inputs[k].view.storage == f.storage;
-      holders -= node->out.storage == f.storage;
-    }
-    f.alive = holders > 0;
   }
+  for (const NodePtr& node : nodes_) {
+    for (int k = 0; k < node->arity; ++k)
+      if (const Storage* read = node->inputs[k].view.storage.get())
+        if (int p = maker_of(read); p >= 0) {
+          --facts_[p].holders;
+          shares_memory_ = true;
+        }
+    if (node->in_place())
+      if (int p = maker_of(node->out.storage.get()); p >= 0) --facts_[p].holders;
+  }
+  for (Facts& f : facts_) f.alive = f.alive || f.holders > 0;
+}
+
+void Planner::find_needed() {
   for (int i = static_cast<int>(nodes_.size()); i-- > 0;) {
     Node& node = *nodes_[i];
     Facts& f = facts_[i];
@@ -66,13 +84,6 @@ void Planner::find_needed() {
       if (node.inputs[k].kind == Input::Kind::leaf) reads(node.inputs[k].view.storage.get());
     if (node.in_place()) reads(node.out.storage.get());  // what it does not overwrite
   }
-}
-
-// The node that makes a fresh storage, or -1.
-int Planner::maker_of(const Storage* storage) const {
-  for (const auto& [made, i] : makers_)
-    if (made == storage) return i;
-  return -1;
 }
 
 // A value is computed in the kernel of the first reduction that uses it.
@@ -100,16 +111,27 @@ void Planner::enter(int i) {
     place_reduction(i);
   else if (f.home < 0)
     place(i);
-  note_accesses(i);
+  if (shares_memory_) note_accesses(i);
 }
 
-std::vector<Planner::Access>& Planner::accesses(Storage* storage) {
-  if (storage->slot < 0) {
-    storage->slot = static_cast<int>(table_.size());
+// Of the storage of a view, by the nodes that were entered; valid until the next one is.
+std::span<const Planner::Access> Planner::accesses(const View& view) const {
+  int slot = view.storage->slot;
+  return slot < 0 ? std::span<const Access>() : table_[static_cast<std::size_t>(slot)];
+}
+
+void Planner::note_access(Storage& storage, Access access) {
+  if (storage.slot < 0) {
+    storage.slot = static_cast<int>(table_.size());
     table_.emplace_back();
-    touched_.push_back(storage);
+    touched_.push_back(&storage);
   }
-  return table_[storage->slot];
+  table_[static_cast<std::size_t>(storage.slot)].push_back(access);
+}
+
+void Planner::forget_accesses() {
+  for (Storage* storage : touched_) storage->slot = -1;
+  touched_.clear();
 }
 
 void Planner::note_accesses(int i) {
@@ -117,15 +139,14 @@ void Planner::note_accesses(int i) {
   for (int k = 0; k < node.arity; ++k) {
     const Input& input = node.inputs[k];
     if (input.kind == Input::Kind::leaf) {
-      accesses(input.view.storage.get()).push_back({i, &input.view, false});
+      note_access(*input.view.storage, {i, &input.view, false});
     } else if (input.kind == Input::Kind::node) {
       // Should the value be read back from memory, it must not have been overwritten by then.
-      int p = index_of(input.node.get());
-      if (facts_[p].storage)
-        accesses(facts_[p].storage.get()).push_back({i, &nodes_[p]->out, false});
+      int p = input.node->place;
+      if (facts_[p].storage) note_access(*facts_[p].storage, {i, &nodes_[p]->out, false});
     }
   }
-  if (facts_[i].storage) accesses(facts_[i].storage.get()).push_back({i, &node.out, true});
+  if (facts_[i].storage) note_access(*facts_[i].storage, {i, &node.out, true});
 }
 
 // The first group that node `i` may join or follow.
@@ -148,12 +169,11 @@ int Planner::earliest(int i) {
   for (int k = 0; k < node.arity; ++k) {
     const Input& input = node.inputs[k];
     if (input.kind == Input::Kind::node) {
-      int p = index_of(input.node.get());
+      int p = input.node->place;
       bool reduction = nodes_[p]->kind == Node::Kind::reduce;
       after(p, reduction || nodes_[p]->shape == node.shape, "needs the result of a reduction");
     } else if (input.kind == Input::Kind::leaf) {
-      for (std::size_t a = 0; a < accesses(input.view.storage.get()).size(); ++a) {
-        Access access = accesses(input.view.storage.get())[a];
+      for (const Access& access : accesses(input.view)) {
         if (access.node >= i || !access.write || !overlap(*access.view, input.view)) continue;
         int g = facts_[access.node].group;
         bool shows = g >= 0 && groups_[g].reduces && facts_[access.node].kept &&
@@ -163,8 +183,7 @@ int Planner::earliest(int i) {
     }
   }
   if (node.in_place()) {
-    for (std::size_t a = 0; a < accesses(node.out.storage.get()).size(); ++a) {
-      Access access = accesses(node.out.storage.get())[a];
+    for (const Access& access : accesses(node.out)) {
       if (access.node < i && overlap(*access.view, node.out))
         after(access.node, same_places(*access.view, node.out),
               "writes memory that an earlier kernel reads or writes at other indices");
@@ -211,7 +230,7 @@ std::size_t Planner::operand_count(int i, int g) {
   std::size_t count = facts_[i].alive;
   for (int k = 0; k < node.arity; ++k) {
     const Input& input = node.inputs[k];
-    count += input.kind != Input::Kind::node || facts_[index_of(input.node.get())].group != g;
+    count += input.kind != Input::Kind::node || facts_[input.node->place].group != g;
   }
   return count;
 }
@@ -277,8 +296,7 @@ std::vector<int> Planner::own_nodes(int i) {
       for (int k = 0; k < nodes_[p]->arity; ++k) {
         const Input& input = nodes_[p]->inputs[k];
         if (input.kind != Input::Kind::leaf) continue;
-        for (std::size_t a = 0; a < accesses(input.view.storage.get()).size(); ++a) {
-          Access access = accesses(input.view.storage.get())[a];
+        for (const Access& access : accesses(input.view)) {
           if (access.node < p && access.write && facts_[access.node].needed &&
               facts_[access.node].group < 0 && overlap(*access.view, input.view)) {
             facts_[access.node].home = -1;

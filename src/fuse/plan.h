@@ -22,6 +22,7 @@ namespace td::fuse {
 
 using array::Input;
 using array::Node;
+using array::NodePtr;
 using array::Storage;
 
 // Strides over the full shape of a view over the kept axes, with or without the reduced ones as
@@ -31,8 +32,11 @@ std::optional<Strides> strides_over(const Shape& shape, const std::vector<bool>&
 
 class Planner {
  public:
-  Planner(driver::DeviceState& device, std::vector<std::shared_ptr<Node>>& nodes)
+  Planner(driver::DeviceState& device, std::vector<NodePtr>& nodes)
       : device_(device), nodes_(nodes), facts_(nodes.size()) {}
+  ~Planner();
+  Planner(const Planner&) = delete;
+  Planner& operator=(const Planner&) = delete;
 
   bool run(CUstream stream);
   // What `run` would launch. The nodes stay as they are.
@@ -57,6 +61,7 @@ class Planner {
 
   struct Facts {
     std::shared_ptr<Storage> storage;  // where the value is kept, once that is known
+    long holders = 0;                  // of `storage`, nodes not counted
     bool alive = false;                // somebody outside can see the value
     bool needed = false;
     bool stored = false;  // goes to memory
@@ -74,27 +79,25 @@ class Planner {
     std::string refusal;  // not ""  when it may not stand there
   };
 
-  // The place of a node in `nodes_`; nodes are few, and a flush visits each input once or twice.
-  int index_of(const Node* node) const {
-    for (std::size_t i = nodes_.size(); i-- > 0;)
-      if (nodes_[i].get() == node) return static_cast<int>(i);
-    return -1;
-  }
+  // The node that makes a fresh storage which is held somewhere, or -1.
+  static int maker_of(const Storage* storage) { return storage->maker; }
   template <class Visit>
   void for_each_input_node(int i, Visit visit) {
     Node& node = *nodes_[i];
     for (int k = 0; k < node.arity; ++k)
-      if (node.inputs[k].kind == Input::Kind::node) visit(index_of(node.inputs[k].node.get()));
+      if (node.inputs[k].kind == Input::Kind::node) visit(node.inputs[k].node->place);
   }
 
   // ---- grouping (plan.cpp) ----
   void plan();
+  void enumerate();
   void find_needed();
-  int maker_of(const Storage* storage) const;
   void find_homes();
   void enter(int i);
-  std::vector<Access>& accesses(Storage* storage);
+  std::span<const Access> accesses(const View& view) const;
+  void note_access(Storage& storage, Access access);
   void note_accesses(int i);
+  void forget_accesses();
   int earliest(int i);
   void place(int i);
   void place_reduction(int i);
@@ -112,7 +115,6 @@ class Planner {
 
   // ---- building programs (build.cpp) ----
   void keep_what_crosses_groups();
-  Value leaf(Program& program, View view);
   Value operand(Program& program, int i, int k, bool take);
   View kept_view(int p) const;
   void add_store(Program& program, int i);
@@ -121,13 +123,16 @@ class Planner {
   std::vector<bool> wanted_groups(const std::vector<const Storage*>& wanted);
 
   driver::DeviceState& device_;
-  std::vector<std::shared_ptr<Node>>& nodes_;
+  std::vector<NodePtr>& nodes_;
   std::vector<Facts> facts_;
   std::vector<Group> groups_;
+  // A node reads or overwrites memory that another one writes. Otherwise values flow from node to
+  // node only, and the table stays empty.
+  bool shares_memory_ = false;
+  bool reduces_ = false;
   std::vector<std::vector<Access>> table_;
   std::vector<Storage*> touched_;
-  std::vector<std::pair<const Storage*, int>> makers_;  // of fresh storage that is held somewhere
-  std::string cut_;                                     // what `earliest` found
+  std::string cut_;  // what `earliest` found
 };
 
 }  // namespace td::fuse

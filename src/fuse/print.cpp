@@ -346,7 +346,13 @@ std::string scalar_arguments(const Program& program) {
 }
 
 void append_key(const Program& program, std::string& key) {
-  auto put = [&](auto value) { key.push_back(static_cast<char>(value)); };
+  // Room for the longest key; what is not used is cut off again.
+  std::size_t begin = key.size();
+  key.resize(begin + 6 + program.leaves.size() + program.scalars.size() +
+             15 * program.steps.size() + 2 * program.stores.size() + 6 * program.roots.size() +
+             2 * program.kept_stores.size());
+  char* end = key.data() + begin;
+  auto put = [&](auto value) { *end++ = static_cast<char>(value); };
   auto put_value = [&](Value v) {
     put(v.kind);
     put(v.index);
@@ -383,6 +389,7 @@ void append_key(const Program& program, std::string& key) {
   }
   put(program.kept_stores.size());
   for (const KeptStore& store : program.kept_stores) put_value(store.value);
+  key.resize(static_cast<std::size_t>(end - key.data()));
 }
 
 }  // namespace td::fuse

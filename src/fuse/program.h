@@ -9,7 +9,6 @@
 
 namespace td::fuse {
 
-using array::Strides;
 using array::View;
 
 struct Value {

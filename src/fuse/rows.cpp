@@ -89,7 +89,7 @@ Planner::Place Planner::place_in(int i, const Group& group, int g) {
   at.stage = full ? 0 : -1;
   for (int k = 0; k < node.arity; ++k) {
     const Input& input = node.inputs[k];
-    int p = input.kind == Input::Kind::node ? index_of(input.node.get()) : kept_source(input, g);
+    int p = input.kind == Input::Kind::node ? input.node->place : kept_source(input, g);
     if (p < 0 || facts_[p].group != g) continue;
     if (input.kind == Input::Kind::node && full && facts_[p].kept)
       return refused("needs the result of a reduction");

@@ -322,7 +322,7 @@ std::vector<Array> add_outputs(Call& call, std::size_t given, bool keepdims) {
 // An output's view with zero strides on the reduced axes, so that it walks beside the elements.
 array::View output_over_shape(const Call& call, const Array& output, bool keepdims) {
   array::View view = array::view_of(output);
-  array::Strides strides(call.shape.size(), 0);
+  Strides strides(call.shape.size(), 0);
   std::size_t next = 0;
   for (std::size_t k = 0; k < call.shape.size(); ++k) {
     if (!call.reduced[k]) strides[k] = view.strides[keepdims ? k : next++];

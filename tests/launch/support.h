@@ -37,7 +37,7 @@ template <class T>
 Array on_device(const std::vector<T>& values, Shape shape = {}) {
   if (shape.empty()) shape = {static_cast<std::int64_t>(values.size())};
   DType dtype = dtype_of<T>();
-  std::vector<std::int64_t> strides(shape.size());
+  Strides strides(shape.size());
   std::int64_t step = static_cast<std::int64_t>(sizeof(T));
   for (std::size_t i = shape.size(); i-- > 0; step *= shape[i]) strides[i] = step;
   return from_host(values.data(), shape, strides, dtype, true);
@@ -46,7 +46,7 @@ Array on_device(const std::vector<T>& values, Shape shape = {}) {
 template <class T>
 std::vector<T> on_host(const Array& array) {
   std::vector<T> out(static_cast<std::size_t>(array.size()));
-  std::vector<std::int64_t> strides(array.shape().size());
+  Strides strides(array.shape().size());
   std::int64_t step = static_cast<std::int64_t>(sizeof(T));
   for (std::size_t i = strides.size(); i-- > 0; step *= array.shape()[i]) strides[i] = step;
   to_host(array, out.data(), strides);
