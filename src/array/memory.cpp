@@ -299,7 +299,7 @@ std::optional<int> device_at(std::uint64_t address) {
   int ordinal = 0;
   CUresult known =
       device->api().cuPointerGetAttribute(&ordinal, cuda::POINTER_DEVICE_ORDINAL, address);
-  if (known != cuda::CUDA_SUCCESS) return {};
+  if (known != cuda::CUDA_SUCCESS || ordinal < 0) return {};  // negative: no device's own
   return ordinal;
 }
 

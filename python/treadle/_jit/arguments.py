@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 
 from .. import _treadle
+from ..cuda import _foreign
 from . import settings
 from . import types as ty
 from .errors import TypingError
@@ -59,8 +60,8 @@ def typeof(value):
     if isinstance(value, np.ndarray):
         dtype = ty.from_dtype(value.dtype)
         return ty.Array(dtype, value.ndim, ty.layout_of(value), not value.flags.writeable)
-    if _foreign().is_foreign(value):
-        return _foreign().type_of(value)
+    if _foreign.is_foreign(value):
+        return _foreign.type_of(value)
     raise TypingError(f"a kernel cannot take a {type(value).__name__}: {value!r:.80}")
 
 
@@ -123,10 +124,10 @@ class Adapted:
             return int(value)
         if isinstance(value, float):
             return float(value)
-        if hasattr(value, "__dlpack__") or _foreign().interface_of(value) is not None:
-            if _foreign().on_host(value):  # another library's array in host memory: as NumPy's own
+        if hasattr(value, "__dlpack__") or _foreign.interface_of(value) is not None:
+            if _foreign.on_host(value):  # another library's array in host memory: as NumPy's own
                 return self.adapt(np.from_dlpack(value))
-            return self.adapt(_foreign().argument_of(value))
+            return self.adapt(_foreign.argument_of(value))
         raise TypingError(
             f"kernel '{self.dispatcher.py_func.__name__}' cannot take a {type(value).__name__}; pass arrays, "
             f"numbers, tuples of them or records"
@@ -153,12 +154,6 @@ def typeof_or_none(value):
         return typeof(value)
     except TypeError:
         return None
-
-
-def _foreign():
-    from ..cuda import _foreign
-
-    return _foreign
 
 
 class ArgHint:

@@ -26,8 +26,13 @@ errmsg_contiguous_buffer = (
 
 def plain(dtype):
     """True when Treadle's arrays have the dtype."""
+    return _is_plain(np.dtype(dtype))
+
+
+@functools.cache
+def _is_plain(dtype):
     try:
-        _treadle.empty((0,), np.dtype(dtype).newbyteorder("="))
+        _treadle.empty((0,), dtype.newbyteorder("="))
     except TypeError:
         return False
     return True
