@@ -77,7 +77,8 @@ void fail(const DeviceState& device, CUresult result, const char* call, const st
   if (result == cuda::CUDA_ERROR_NOT_INITIALIZED && getpid() != start_pid)
     append(
         message,
-        "this process was forked after CUDA had started; start workers with spawn or forkserver");
+        "CUDA initialized before forking, and only the process that started it can use it; start "
+        "workers with spawn or forkserver");
   else
     append(message, row.cure);
   if (memory) throw OutOfMemory(message, result, row.name, call);

@@ -2,7 +2,8 @@
 
 A list has lines ``pattern | reason``, where * in a pattern stands for any text. Behind a line ``[outside]`` stand
 tests of what Treadle does not have on purpose; they fail too, but say nothing about the functions that it has. Behind
-``[elsewhere]`` stand tests that fail on some machines only, for want of what the reason names: no news when they pass.
+``[elsewhere]`` stand tests like these that fail on some machines only, by what the reason names: no news when they
+pass.
 """
 
 import collections
@@ -21,7 +22,7 @@ class KnownFailures:
                 pattern, bar, reason = line.partition(" | ")
                 if not bar:
                     raise ValueError(f"{path}: no reason in {line!r}")
-                self.rows.append((pattern.strip(), reason.strip(), part == "[outside]"))
+                self.rows.append((pattern.strip(), reason.strip(), part != "[inside]"))
                 if part == "[elsewhere]":
                     self.elsewhere.add(pattern.strip())
 

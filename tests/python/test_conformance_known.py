@@ -36,7 +36,7 @@ def test_what_a_list_knows(read):
     known = read(LIST)
     assert known.row_of("a.py::test_llvm") == ("a.py::*_llvm", "another compiler", True)
     assert known.row_of("b.py::test_one") == ("b.py::test_one", "a fault", False)
-    assert known.row_of("c.py::test_header")[2] is False
+    assert known.row_of("c.py::test_header")[2] is True
     assert known.row_of("b.py::test_two") is None
     with pytest.raises(ValueError, match="no reason"):
         read("d.py::test_x")

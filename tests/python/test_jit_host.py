@@ -334,6 +334,10 @@ def test_detect_lists_devices(capsys):
 def test_what_is_done_otherwise_says_how():
     with pytest.raises(NotImplementedError, match="other processes"):
         cuda.open_ipc_array(b"", 1, "f4")
+    x = cuda.to_device(np.arange(3))
+    for asked in (x.get_ipc_handle, lambda: cuda.current_context().get_ipc_handle(x.gpu_data)):
+        with pytest.raises(NotImplementedError, match="other processes"):
+            asked()
     with pytest.raises(NotImplementedError, match=r"inspect_source\(\)"):
         add_one.inspect_llvm()
 
@@ -459,3 +463,28 @@ def test_forall_chooses_once_and_takes_what_launches_take():
         add_one.forall(4096, 2048)(x)
     with pytest.raises(td.LaunchLimitError, match="grid dimension x is 4294967295"):
         add_one.forall(2**60)(x)
+
+
+FORKS = """
+import os
+import numpy as np
+from treadle import cuda
+from treadle.errors import CUDAError
+
+cuda.to_device(np.arange(3)).copy_to_host()
+child = os.fork()
+if not child:
+    try:
+        print(cuda.to_device(np.arange(3)).copy_to_host().tolist(), flush=True)
+    except CUDAError as error:
+        print(error, flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+"""
+
+
+def test_a_forked_process_is_told_how_to_be_started(software):
+    command = [sys.executable, "-W", "ignore", "-c", FORKS]
+    done = subprocess.run(command, capture_output=True, text=True)
+    wanted = "[0, 1, 2]" if software else "CUDA initialized before forking"
+    assert wanted in done.stdout, done.stdout + done.stderr

@@ -70,6 +70,7 @@ def test_arrays_take_their_memory_from_the_plug_in(context):
     assert y.copy_to_host().tolist() == (2 * np.arange(10.0)).tolist()
     assert context.get_memory_info() == (32, 64)
     assert y.get_ipc_handle()._ipc_handle.startswith("handle of")
+    assert context.get_ipc_handle(y.gpu_data).startswith("handle of")
     context.reset()
     assert manager.resets == 1
     del x, y

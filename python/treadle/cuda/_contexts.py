@@ -167,6 +167,15 @@ class Context:
             return self._manager.memalloc(bytesize)
         return _treadle.MemoryPointer(_treadle.Memory(bytesize), 0)
 
+    def get_ipc_handle(self, memory):
+        """A handle of device memory for other processes, from the plug-in that the memory comes from.
+
+        NotImplementedError for Treadle's own memory.
+        """
+        if self._manager is not None:
+            return self._manager.get_ipc_handle(memory)
+        raise _memory_plugins.no_ipc_handle()
+
     def memhostalloc(self, bytesize, mapped=False, portable=False, wc=False):
         """Page-locked host memory."""
         from .._memory import alloc_pinned_memory

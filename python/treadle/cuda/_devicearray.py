@@ -180,12 +180,7 @@ def bind(self, stream=0):
 def _ipc(self):
     from ._contexts import current_context
 
-    manager = current_context()._manager
-    if manager is not None:
-        return _memory_plugins.IpcArrayHandle(manager.get_ipc_handle(self.data), self)
-    raise NotImplementedError(
-        "get_ipc_handle: arrays cannot be shared with other processes yet; copy through host memory"
-    )
+    return _memory_plugins.IpcArrayHandle(current_context().get_ipc_handle(self.data), self)
 
 
 _METHODS = {

@@ -152,9 +152,14 @@ class GetIpcHandleMixin:
     """``get_ipc_handle`` of a manager whose memory the driver made."""
 
     def get_ipc_handle(self, memory):
-        raise NotImplementedError(
-            "get_ipc_handle: arrays cannot be shared with other processes yet; copy through host memory"
-        )
+        raise no_ipc_handle()
+
+
+def no_ipc_handle():
+    """The error that memory of the driver has no handle for other processes here."""
+    return NotImplementedError(
+        "get_ipc_handle: arrays cannot be shared with other processes yet; copy through host memory"
+    )
 
 
 def manager_of(device):
