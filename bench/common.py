@@ -26,10 +26,29 @@ def record(what, value, unit, scope, device="", goal=None, **more):
     return row | more
 
 
+def wait_for_compiles():
+    """What was launched before has its final kernels from the next launch on."""
+    from treadle import config
+
+    config.wait_for_compiles()
+
+
+def warm(work, calls):
+    """Calls ``work`` until every kernel is the one that it keeps."""
+    from treadle import cuda
+
+    for _ in range(calls):
+        kept = work()
+    cuda.synchronize()  # launches what is pending
+    wait_for_compiles()
+    kept = work()
+    cuda.synchronize()
+    del kept
+
+
 def median_seconds(work, repeats=5, warm_up=1):
     """Median wall clock of a call."""
-    for _ in range(warm_up):
-        work()
+    warm(work, warm_up)
     times = []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -40,8 +59,7 @@ def median_seconds(work, repeats=5, warm_up=1):
 
 def per_call_seconds(work, calls, rounds=5, wait=lambda: None):
     """Best of some rounds of many calls: the time of one call, without waiting for the device inside a round."""
-    for _ in range(min(calls, 200)):
-        work()
+    warm(work, min(calls, 200))
     best = float("inf")
     for _ in range(rounds):
         wait()
@@ -57,9 +75,7 @@ def event_seconds(work, repeats=20, warm_up=5):
     """Median time between two events around one call; what the call returns lives until the second event."""
     from treadle import cuda
 
-    for _ in range(warm_up):
-        kept = work()
-    cuda.synchronize()
+    warm(work, warm_up)
     times = []
     for _ in range(repeats):
         start, end = cuda.Event(), cuda.Event()

@@ -73,6 +73,8 @@ def compare(calls, wait, rounds):
     """Best (wall, processor) seconds of each of the calls, which alternate."""
     best = [[float("inf")] * 2 for _ in calls]
     clocks(calls[0], wait)  # compiles
+    common.wait_for_compiles()
+    clocks(calls[0], wait)
     spent = 0.0
     for turn in range(rounds):
         for times, call in zip(best, calls):

@@ -15,6 +15,17 @@ namespace [[gnu::visibility("default")]] td {
 bool fusion();
 void set_fusion(bool on);
 
+// On: where a fused element-wise kernel is not compiled yet, a thread of low priority compiles it
+// and its operations are launched one by one meanwhile, if their kernels are at hand and their
+// temporaries are small; the results have the same bits. Off: the compiler is waited for. For the
+// whole process; the environment variable TREADLE_BACKGROUND_COMPILES=0 sets it at the start.
+bool background_compiles();
+void set_background_compiles(bool on);
+// Returns when nothing is left to compile in the background: fused kernels, and the software
+// device's better code for kernels that run a lot. What was compiled is used from the next launch
+// on.
+void wait_for_compiles();
+
 // One kernel of generated code as it is planned. Bytes are those of distinct elements, so an
 // operand that is broadcast counts once; what a kernel reads again while it is in a cache does not
 // count.

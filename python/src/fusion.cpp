@@ -31,6 +31,9 @@ nb::list as_dictionaries(const std::vector<PlannedKernel>& kernels) {
 void bind_fusion(nb::module_& m) {
   m.def("_fusion", &fusion);
   m.def("_set_fusion", &set_fusion);
+  m.def("_background_compiles", &background_compiles);
+  m.def("_set_background_compiles", &set_background_compiles);
+  m.def("_wait_for_compiles", [] { without_gil([] { wait_for_compiles(); }); });
   m.def("_tf32", &tf32);
   m.def("_set_tf32", &set_tf32);
   m.def("_explain",

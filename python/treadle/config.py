@@ -5,6 +5,11 @@ it off for the process, ``with treadle.config.set(fusion=False):`` for a block, 
 every operation is then launched by itself, at once. Values are the same either way, but for the rounding of
 reductions whose kernel has another shape.
 
+``background_compiles`` (True): whether a fused element-wise kernel that is not compiled yet is compiled by a thread of
+low priority, while its operations are launched one by one on kernels that are at hand. Values have the same bits
+either way. ``False``, or ``TREADLE_BACKGROUND_COMPILES=0`` from the start: the call waits for the compiler, and what is
+launched depends on nothing but the expression. ``wait_for_compiles()`` waits for what is under way.
+
 ``tf32`` (False): whether a GPU may round the operands of float32 and complex64 matrix products to TF32 (10 bits of
 fraction), which is several times faster. ``TREADLE_TF32=1`` sets it from the start. The software device never rounds.
 
@@ -30,6 +35,14 @@ class _Module(types.ModuleType):
         _treadle._set_fusion(bool(on))
 
     @property
+    def background_compiles(self):
+        return _treadle._background_compiles()
+
+    @background_compiles.setter
+    def background_compiles(self, on):
+        _treadle._set_background_compiles(bool(on))
+
+    @property
     def tf32(self):
         return _treadle._tf32()
 
@@ -47,7 +60,7 @@ class _Module(types.ModuleType):
 
 
 sys.modules[__name__].__class__ = _Module
-_SETTINGS = ("fusion", "tf32", "strided_arguments")
+_SETTINGS = ("fusion", "background_compiles", "tf32", "strided_arguments")
 
 
 class set:
@@ -77,11 +90,13 @@ class set:
 def show():
     """A dictionary of settings and facts, for bug reports."""
     names = ("TREADLE_DEVICE", "TREADLE_CACHE_DIR", "TREADLE_READY_DIR", "TREADLE_LIBCUDA", "TREADLE_LIBRARY_PATH",
-             "TREADLE_CC", "TREADLE_FUSION", "TREADLE_SOFT_DEVICES", "CUDA_PATH", "CUDA_VISIBLE_DEVICES")  # fmt: skip
+             "TREADLE_CC", "TREADLE_FUSION", "TREADLE_BACKGROUND_COMPILES", "TREADLE_SOFT_DEVICES", "CUDA_PATH",
+             "CUDA_VISIBLE_DEVICES")  # fmt: skip
     return {
         "version": _treadle.__version__,
         "extension": _treadle.__file__,
         "fusion": _treadle._fusion(),
+        "background_compiles": _treadle._background_compiles(),
         "tf32": _treadle._tf32(),
         "strided_arguments": _treadle._strided_arguments(),
         "environment": {name: os.environ[name] for name in names if name in os.environ},
@@ -94,10 +109,25 @@ def compile_counts():
 
     ``{"sources": {"compiled": 0, "cached": 0, "ready": 2}, "objects": {…}}``: sources are CUDA C++ that became an
     image, objects are images that became code of this processor (software device only). Each was ``compiled`` in
-    this process, found in the disk cache (``cached``), or made with the package (``ready``). What the process has in
-    memory already is not counted again.
+    this process, in the foreground or the background, found in the disk cache (``cached``), or made with the package
+    (``ready``). What the process has in memory already is not counted again.
     """
     return _treadle._compile_counts()
+
+
+def wait_for_compiles():
+    """Waits until nothing is left to compile in the background.
+
+    That is: fused kernels whose operations run one by one meanwhile (``background_compiles``), and the software
+    device's better code for kernels that run a lot. What was compiled is used from the next launch on, so what is
+    to be timed or counted is called once, waited for, and called again:
+
+    >>> y = td.sqrt(x * x + 1)
+    >>> y.flush()
+    >>> td.config.wait_for_compiles()
+    >>> y = td.sqrt(x * x + 1)  # the fused kernel
+    """
+    _treadle._wait_for_compiles()
 
 
 class RuntimeInfo(dict):

@@ -84,9 +84,13 @@ def benchmark(
                 events.append(_treadle.Event())
         return events
 
-    for _ in range(n_warmup):
-        func(*args, **kwargs)
     first, last = make_events(), make_events()
+    for turn in range(n_warmup):
+        result = func(*args, **kwargs)
+        record(first)  # launches what the call left pending
+        del result
+        if turn == 0:
+            _treadle._wait_for_compiles()
     for device in found:
         device.synchronize()
     cpu_times, gpu_times = [], [[] for _ in found]

@@ -3,4 +3,9 @@
 
 namespace td::base {
 enum class ImageFormat { cubin, llvm_bitcode };
+
+// A driver that loads such an image compiles it first, as it would PTX.
+constexpr bool is_compiled_when_loaded(ImageFormat format) {
+  return format == ImageFormat::llvm_bitcode;
 }
+}  // namespace td::base

@@ -85,12 +85,15 @@ void* cc_plugin_symbol(const char* name, std::string* why) {
 
 std::string cc_plugin_file() { return plugin_path(); }
 
+// Asked for once: dladdr waits while another thread opens the plug-in.
 std::string library_folder() {
-  Dl_info here{};
-  if (!dladdr(reinterpret_cast<void*>(&cc_plugin_symbol), &here) || !here.dli_fname) return "";
-  std::string path = here.dli_fname;
-  std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
+  static const std::string& folder = *[] {
+    Dl_info here{};
+    bool known = dladdr(reinterpret_cast<void*>(&cc_plugin_symbol), &here) && here.dli_fname;
+    std::string path = known ? here.dli_fname : "";
+    return new std::string(path.substr(0, path.rfind('/') + 1));
+  }();
+  return folder;
 }
 
 std::string cc_plugin_stamp() {

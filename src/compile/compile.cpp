@@ -89,20 +89,23 @@ std::optional<Image> find_ready(const base::Hash128& digest, Target target) {
   return {};
 }
 
+// What was made before: with the package, or by a process that shares the disk cache.
+std::optional<Image> find_made(const Target& target, const base::Hash128& digest,
+                               const base::Hash128& key) {
+  if (auto image = find_ready(digest, target)) return image;
+  auto record = base::DiskCache("image").load(key);
+  Image image;
+  if (!record || !decode_image(*record, image)) return {};
+  image.from_cache = true;
+  base::compile_counts().cached_sources.fetch_add(1, std::memory_order_relaxed);
+  return image;
+}
+
 Image through_caches(const Source& source, const Target& target, const base::Hash128& digest,
                      const base::Hash128& key) {
-  if (auto image = find_ready(digest, target)) return *std::move(image);
-  const base::DiskCache cache("image");
-  if (auto record = cache.load(key)) {
-    Image image;
-    if (decode_image(*record, image)) {
-      image.from_cache = true;
-      base::compile_counts().cached_sources.fetch_add(1, std::memory_order_relaxed);
-      return image;
-    }
-  }
+  if (auto image = find_made(target, digest, key)) return *std::move(image);
   Image image = run_compiler(source, target);
-  cache.store(key, encode_image(image));
+  base::DiskCache("image").store(key, encode_image(image));
   return image;
 }
 
@@ -149,6 +152,12 @@ Image compile(const Source& source, const Target& target) {
   if (!digest_of(source, digest)) return run_compiler(source, target);
   base::Hash128 key = key_of(digest, target, compiler_for(target.format).identity());
   return in_flight.once(key, [&] { return through_caches(source, target, digest, key); });
+}
+
+std::optional<Image> find(const Source& source, const Target& target) {
+  base::Hash128 digest;
+  if (!digest_of(source, digest)) return {};
+  return find_made(target, digest, key_of(digest, target, compiler_for(target.format).identity()));
 }
 
 Image make_ready(const Source& source, const Target& target, const base::ReadyPack& before,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,9 @@ struct Target {
 // Throws CompileError with the log; NotSupported when the compiler that the target needs is
 // missing, with the file that was looked for and the cure.
 Image compile(const Source& source, const Target& target);
+
+// The image where that needs no compiler: it came with the package or is in the disk cache.
+std::optional<Image> find(const Source& source, const Target& target);
 
 // For the build of the package: compiles, unless the pack `before` of an earlier build has the
 // image, and adds it to `pack` (base/ready_pack.h). Later `compile` finds it there, whatever

@@ -53,28 +53,56 @@ bool is_cut_off(std::string_view image) {
   return false;
 }
 
-}  // namespace
-
-LoadedModule::LoadedModule(std::shared_ptr<DeviceState> device, const std::string& image)
-    : device_(std::move(device)), generation_(device_->generation()) {
-  device_->make_current();
+// Calls load(count, options, values), the rest of a function that loads an image, with room for the
+// driver's log; throws when it fails.
+template <class Load>
+void load_image(DeviceState& device, const std::string& image, const char* call, Load load) {
   if (is_cut_off(image))
-    fail(*device_, cuda::CUDA_ERROR_INVALID_IMAGE, "cuModuleLoadDataEx",
+    fail(device, cuda::CUDA_ERROR_INVALID_IMAGE, call,
          "the image is damaged: it ends before its sections do");
   std::vector<char> log(16384, 0);
   CUjit_option options[] = {cuda::JIT_ERROR_LOG_BUFFER, cuda::JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
-  // std::string ends with a null byte, so an image of PTX text is terminated as the driver wants
-  // it.
-  CUresult result = device_->api().cuModuleLoadDataEx(&handle_, image.data(), 2, options, values);
+  CUresult result = load(2u, options, values);
   if (result == 0) return;
-  handle_ = nullptr;
   std::string text = trimmed(log);
-  fail(*device_, result, "cuModuleLoadDataEx", text.empty() ? text : "the driver's log: " + text);
+  fail(device, result, call, text.empty() ? text : "the driver's log: " + text);
+}
+
+}  // namespace
+
+PreparedImage::PreparedImage(std::shared_ptr<DeviceState> device, const std::string& image)
+    : device_(std::move(device)) {
+  load_image(*device_, image, "cuLibraryLoadData",
+             [&](unsigned count, CUjit_option* options, void** values) {
+               return device_->api().cuLibraryLoadData(&handle_, image.data(), options, values,
+                                                       count, nullptr, nullptr, 0);
+             });
+}
+
+PreparedImage::~PreparedImage() { device_->api().cuLibraryUnload(handle_); }
+
+// std::string ends with a null byte, so an image of PTX text is terminated as the driver wants it.
+LoadedModule::LoadedModule(std::shared_ptr<DeviceState> device, const std::string& image)
+    : device_(std::move(device)), generation_(device_->generation()) {
+  device_->make_current();
+  load_image(*device_, image, "cuModuleLoadDataEx",
+             [&](unsigned count, CUjit_option* options, void** values) {
+               return device_->api().cuModuleLoadDataEx(&handle_, image.data(), count, options,
+                                                        values);
+             });
+}
+
+LoadedModule::LoadedModule(std::shared_ptr<PreparedImage> image)
+    : device_(image->device_ptr()),
+      prepared_(std::move(image)),
+      generation_(device_->generation()) {
+  device_->make_current();
+  TD_CALL(*device_, cuLibraryGetModule, &handle_, prepared_->handle());
 }
 
 LoadedModule::~LoadedModule() {
-  if (!handle_ || !alive()) return;
+  if (!handle_ || prepared_ || !alive()) return;
   try {
     device_->make_current();
   } catch (const Error&) {

@@ -254,10 +254,28 @@ void download(const StreamState& stream, void* host, CUdeviceptr device, std::si
 
 // ---- modules ----
 
+// An image that the driver has made ready to be loaded: machine code, where the image is not. Takes
+// no context and disturbs no capture, so any thread may do it ahead of the load.
+class PreparedImage {
+ public:
+  // Throws DriverError with the driver's log.
+  PreparedImage(std::shared_ptr<DeviceState> device, const std::string& image);
+  ~PreparedImage();
+  PreparedImage(const PreparedImage&) = delete;
+  PreparedImage& operator=(const PreparedImage&) = delete;
+  CUlibrary handle() const { return handle_; }
+  const std::shared_ptr<DeviceState>& device_ptr() const { return device_; }
+
+ private:
+  std::shared_ptr<DeviceState> device_;
+  CUlibrary handle_ = nullptr;
+};
+
 class LoadedModule {
  public:
   // Loads an image; a failing load throws DriverError with the driver's log.
   LoadedModule(std::shared_ptr<DeviceState> device, const std::string& image);
+  explicit LoadedModule(std::shared_ptr<PreparedImage> image);
   ~LoadedModule();
   CUfunction function(const char* symbol) const;  // throws DriverError (CUDA_ERROR_NOT_FOUND)
   std::pair<CUdeviceptr, std::size_t> global(const char* symbol) const;
@@ -268,6 +286,7 @@ class LoadedModule {
  private:
   void require_alive() const;
   std::shared_ptr<DeviceState> device_;
+  std::shared_ptr<PreparedImage> prepared_;  // then it owns the module
   CUmodule handle_ = nullptr;
   std::uint64_t generation_;
 };

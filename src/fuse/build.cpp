@@ -1,5 +1,6 @@
 // From groups of nodes to programs, and on to the launches.
 #include <algorithm>
+#include <optional>
 
 #include "fuse/out_of_memory.h"
 #include "fuse/plan.h"
@@ -22,19 +23,22 @@ bool writes_nothing(const Program& program) {
 bool launch(driver::DeviceState& device, CUstream stream, Program& program,
             const std::string& cut) {
   if (writes_nothing(program)) return true;
-  if (logging()) log_kernel(described(program, cut));
+  std::optional<PlannedKernel> row;
+  if (logging()) row = described(program, cut);
+  bool complete = true, as_planned = true;
   try {
     if (program.plain_reduction())
       launch_reduce(device, stream, program);
     else if (program.reduces())
       launch_staged(device, stream, program);
     else
-      launch_map(device, stream, program);
-    return true;
+      as_planned = launch_map(device, stream, program);
   } catch (const OutOfMemory&) {
     launch_what_fits(device, stream, program);
-    return false;
+    complete = false;
   }
+  if (row && as_planned) log_kernel(*std::move(row));
+  return complete;
 }
 
 Value add_leaf(Program& program, View view) {

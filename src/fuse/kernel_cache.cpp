@@ -140,26 +140,27 @@ const LoadedKernel* find_kernel(driver::DeviceState& device, const std::string& 
   return it != cache.kernels.end() && it->second->module->alive() ? it->second.get() : nullptr;
 }
 
-const LoadedKernel& load_kernel(driver::DeviceState& device, const std::string& key,
-                                const std::string& text, const char* name) {
+compile::Source generated_source(std::string text) {
   static const bool print = std::getenv("TREADLE_PRINT_KERNELS") != nullptr;
   if (print) std::fprintf(stderr, "%s\n", text.c_str());
   compile::Source source;
-  source.text = text;
+  source.text = std::move(text);
   source.options.file_name = "treadle_generated.cu";
   source.options.options = {"--fmad=false"};
-  compile::Target target{
-      device.provider().image_format,
-      10 * device.attribute(kComputeCapabilityMajor) + device.attribute(kComputeCapabilityMinor)};
-  if (lister) {
-    static const LoadedKernel& nothing = *new LoadedKernel{};
-    (*lister)(source, target, name);
-    return nothing;
-  }
-  compile::Image image = compile::compile(source, target);
+  return source;
+}
+
+compile::Target image_target(driver::DeviceState& device) {
+  return {device.provider().image_format, 10 * device.attribute(kComputeCapabilityMajor) +
+                                              device.attribute(kComputeCapabilityMinor)};
+}
+
+const LoadedKernel& remember_kernel(driver::DeviceState& device, const std::string& key,
+                                    std::shared_ptr<driver::LoadedModule> module,
+                                    const char* name) {
   auto loaded = std::make_unique<LoadedKernel>();
-  loaded->module = std::make_shared<driver::LoadedModule>(device.shared_from_this(), image.bytes);
-  loaded->function = loaded->module->function(name);
+  loaded->function = module->function(name);
+  loaded->module = std::move(module);
   loaded->name = name;
   Cache& cache = cache_of(device);
   std::lock_guard lock(cache.mutex);
@@ -168,6 +169,21 @@ const LoadedKernel& load_kernel(driver::DeviceState& device, const std::string& 
   if (slot) cache.dead.push_back(std::move(slot));
   slot = std::move(loaded);
   return *slot;
+}
+
+const LoadedKernel& load_kernel(driver::DeviceState& device, const std::string& key,
+                                const std::string& text, const char* name) {
+  const compile::Source source = generated_source(text);
+  const compile::Target target = image_target(device);
+  if (lister) {
+    static const LoadedKernel& nothing = *new LoadedKernel{};
+    (*lister)(source, target, name);
+    return nothing;
+  }
+  const compile::Image image = compile::compile(source, target);
+  return remember_kernel(
+      device, key, std::make_shared<driver::LoadedModule>(device.shared_from_this(), image.bytes),
+      name);
 }
 
 void launch(driver::DeviceState& device, CUstream stream, const LoadedKernel& kernel,
@@ -184,6 +200,8 @@ void launch(driver::DeviceState& device, CUstream stream, const LoadedKernel& ke
 }
 
 void list_kernels(const KernelList* list) { lister = list; }
+
+bool is_listing() { return lister != nullptr; }
 
 int launch_count() { return launches.load(std::memory_order_relaxed); }
 

@@ -27,6 +27,12 @@ const LoadedKernel* find_kernel(driver::DeviceState& device, const std::string& 
 const LoadedKernel& load_kernel(driver::DeviceState& device, const std::string& key,
                                 const std::string& text, const char* name);
 
+// The steps of load_kernel, for those who go another way between them.
+compile::Source generated_source(std::string text);
+compile::Target image_target(driver::DeviceState& device);
+const LoadedKernel& remember_kernel(driver::DeviceState& device, const std::string& key,
+                                    std::shared_ptr<driver::LoadedModule> module, const char* name);
+
 template <class Print>
 const LoadedKernel& kernel(driver::DeviceState& device, const std::string& key, Print print,
                            const char* name) {
@@ -40,6 +46,7 @@ const LoadedKernel& kernel(driver::DeviceState& device, const std::string& key, 
 using KernelList =
     std::function<void(const compile::Source&, const compile::Target&, const char* name)>;
 void list_kernels(const KernelList* list);
+bool is_listing();
 
 // Kernel arguments in the order of the parameters.
 class Arguments {

@@ -7,10 +7,12 @@
 //   linear  short rows: one index is split into coordinates per element
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <sstream>
 
 #include "fuse/geometry.h"
 #include "fuse/kernel_cache.h"
+#include "fuse/map_kernel.h"
 
 namespace td::fuse {
 namespace {
@@ -660,42 +662,64 @@ Deal deal_out(driver::DeviceState& device, const Plan& plan) {
   return {parts(items, chunk), chunk};
 }
 
-// Filling memory with one repeated byte or word needs no kernel.
-bool launch_fill(driver::DeviceState& device, CUstream stream, const Program& program,
-                 const Plan& plan) {
-  bool fill = plan.scheme == Scheme::flat && program.steps.size() == 1 && program.steps[0].copy &&
-              program.leaves.empty() && program.stores.size() == 1;
-  if (!fill) return false;
+// Filling memory with one repeated byte or word needs no kernel. The word, and how many of its
+// bytes repeat.
+struct Fill {
+  std::uint64_t bits = 0;
+  std::size_t bytes = 0;
+};
+
+std::optional<Fill> as_fill(const Program& program, const Plan& plan) {
+  bool fills = plan.scheme == Scheme::flat && program.steps.size() == 1 && program.steps[0].copy &&
+               program.leaves.empty() && program.stores.size() == 1;
+  if (!fills) return {};
   DType dtype = program.scalars[0].dtype;
   if (program.stores[0].view.dtype != dtype || info(dtype).kind == 'c' || itemsize(dtype) == 2)
-    return false;
+    return {};
   Arguments value;
   value.scalar(program.scalars[0].value, dtype);
-  std::size_t bytes = itemsize(dtype);
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, value.data()[0], bytes);
+  Fill fill{0, itemsize(dtype)};
+  std::memcpy(&fill.bits, value.data()[0], fill.bytes);
+  if (fill.bits == 0 || fill.bytes == 1 || fill.bytes == 4) return fill;
+  return {};
+}
+
+void launch_fill(driver::DeviceState& device, CUstream stream, const Fill& fill, const Plan& plan) {
   auto count = static_cast<std::size_t>(plan.walk.count);
-  if (bits == 0)
-    TD_CALL(device, cuMemsetD8Async, plan.addresses[0], 0, count * bytes, stream);
-  else if (bytes == 4)
-    TD_CALL(device, cuMemsetD32Async, plan.addresses[0], static_cast<unsigned>(bits), count,
-            stream);
-  else if (bytes == 1)
-    TD_CALL(device, cuMemsetD8Async, plan.addresses[0], static_cast<unsigned char>(bits), count,
+  if (fill.bits == 0)
+    TD_CALL(device, cuMemsetD8Async, plan.addresses[0], 0, count * fill.bytes, stream);
+  else if (fill.bytes == 4)
+    TD_CALL(device, cuMemsetD32Async, plan.addresses[0], static_cast<unsigned>(fill.bits), count,
             stream);
   else
-    return false;
-  return true;
+    TD_CALL(device, cuMemsetD8Async, plan.addresses[0], static_cast<unsigned char>(fill.bits),
+            count, stream);
 }
 
 }  // namespace
 
-void launch_map(driver::DeviceState& device, CUstream stream, const Program& program) {
-  if (program.stores.empty()) return;
+bool load_map(driver::DeviceState& device, const Program& program) {
   Plan plan = make_plan(device, program);
-  if (launch_fill(device, stream, program, plan)) return;
-  const LoadedKernel& loaded = kernel(
-      device, plan_key(program, plan), [&] { return MapPrinter(program, plan).text(); }, "td_map");
+  if (as_fill(program, plan)) return true;
+  const std::string key = plan_key(program, plan);
+  return find_kernel(device, key) ||
+         load_made_kernel(device, key, generated_source(MapPrinter(program, plan).text()));
+}
+
+bool launch_map(driver::DeviceState& device, CUstream stream, const Program& program) {
+  if (program.stores.empty()) return true;
+  Plan plan = make_plan(device, program);
+  if (auto fill = as_fill(program, plan)) {
+    launch_fill(device, stream, *fill, plan);
+    return true;
+  }
+  const std::string key = plan_key(program, plan);
+  const LoadedKernel* loaded = find_kernel(device, key);
+  if (!loaded) {
+    auto print = [&] { return MapPrinter(program, plan).text(); };
+    loaded = load_map_kernel(device, stream, program, key, print);
+    if (!loaded) return false;
+  }
   Arguments arguments;
   for (CUdeviceptr address : plan.addresses) arguments.add(address);
   for (const ScalarOperand& scalar : program.scalars) arguments.scalar(scalar.value, scalar.dtype);
@@ -710,7 +734,8 @@ void launch_map(driver::DeviceState& device, CUstream stream, const Program& pro
   for (std::size_t k = 0; k < plan.walk.access.size(); ++k)
     for (std::size_t d = 0; d < stride_count(plan, k); ++d)
       arguments.index(plan.walk.strides[k][d], wide);
-  launch(device, stream, loaded, deal.blocks, arguments);
+  launch(device, stream, *loaded, deal.blocks, arguments);
+  return true;
 }
 
 }  // namespace td::fuse

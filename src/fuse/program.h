@@ -124,7 +124,11 @@ std::string device_headers(bool half, bool complex, bool reduce, bool philox);
 void append_key(const Program& program, std::string& key);
 
 // ---- launching (launch_map.cpp, launch_reduce.cpp: plain reductions, launch_staged.cpp) ----
-void launch_map(driver::DeviceState& device, CUstream stream, const Program& program);
+// False when it was not the program's kernel that was launched, but one for each of its steps
+// (step_by_step.h).
+bool launch_map(driver::DeviceState& device, CUstream stream, const Program& program);
+// Loads the kernel that launch_map would launch, unless that takes a compiler: then false.
+bool load_map(driver::DeviceState& device, const Program& program);
 void launch_reduce(driver::DeviceState& device, CUstream stream, const Program& program);
 void launch_staged(driver::DeviceState& device, CUstream stream, Program program);
 

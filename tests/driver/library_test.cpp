@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <thread>
 
 #include "support.h"
 
@@ -35,6 +36,35 @@ class Library : public DriverTest {
   }
   CUlibrary library_ = nullptr;
 };
+
+// A thread without a context prepares an image; another loads it later.
+TEST_F(Library, ImagesArePreparedWithoutAContext) {
+  std::shared_ptr<driver::PreparedImage> prepared;
+  std::shared_ptr<driver::DeviceState> state = device();
+  const std::string& image = image_of(kSource);
+  std::thread([&] {
+    CUcontext context = nullptr;
+    EXPECT_EQ(api().cuCtxGetCurrent(&context), 0);
+    EXPECT_EQ(context, nullptr);
+    prepared = std::make_shared<driver::PreparedImage>(state, image);
+    EXPECT_THROW(driver::PreparedImage(state, "no image at all"), DriverError);
+  }).join();
+  ASSERT_TRUE(prepared);
+  auto module = std::make_unique<driver::LoadedModule>(prepared);
+  prepared.reset();
+  CUfunction get = module->function("get");
+  Buffer out(4);
+  CUdeviceptr address = out;
+  short which = 2;
+  void* args[] = {&address, &which};
+  ASSERT_EQ(api().cuLaunchKernel(get, 1, 1, 1, 1, 1, 1, 0, nullptr, args, nullptr), 0);
+  int got = 0;
+  ASSERT_EQ(api().cuMemcpyDtoH(&got, out, 4), 0);
+  EXPECT_EQ(got, 7);
+  EXPECT_THROW(module->function("absent"), DriverError);
+  module.reset();
+  EXPECT_EQ(api().cuCtxSynchronize(), 0);
+}
 
 TEST_F(Library, KernelsAreLaunchedAsFunctions) {
   // Some programs pass a kernel where a function is declared; the driver knows it.

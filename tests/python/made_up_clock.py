@@ -16,7 +16,7 @@ class MadeUpClock:
         self.host = self.busy_until = self.other_stream = 0.0
         self.counts = counts
         self.mark_s = mark_s
-        self.flushes = self.uploads = self.downloads = self.delays = self.calls = 0
+        self.flushes = self.uploads = self.downloads = self.delays = self.calls = self.compiles = 0
         self.read = iter(conditions)
         self.cold = False
 
@@ -28,6 +28,9 @@ class MadeUpClock:
 
     def wait(self):
         self.host = max(self.host, self.busy_until, self.other_stream)
+
+    def wait_for_compiles(self):
+        self.compiles += 1
 
     def reach(self, mark):
         self.host = max(self.host, mark)

@@ -81,6 +81,8 @@ class region:
         if self._counting:
             times.counts, times.counted = found, True
             return
+        if not times.device:
+            clock.wait_for_compiles()
         times.device.append(clock.between(self._start, end))
         times.whole.append(whole)
         times.submission.append(submitted)

@@ -44,8 +44,10 @@ class Context:
 
         What ``work`` returns is kept until the second event, so that no result is dropped unevaluated.
         """
-        kept = [work() for _ in range(warm_up)]
-        cuda.synchronize()
+        for _ in range(warm_up):
+            kept = work()
+            cuda.synchronize()
+            td.config.wait_for_compiles()  # the later ones have the final kernels
         start, end = cuda.Event(), cuda.Event()
         start.record()
         kept = [work() for _ in range(repeats)]

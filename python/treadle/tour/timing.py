@@ -17,6 +17,8 @@ EVENTS = "between two events, 10 repeats after 3 warm-ups"
 def wall_ms(work, repeats=3):
     """The median wall clock of a call whose result is usable on the host when it returns."""
     work()
+    td.config.wait_for_compiles()
+    work()
     times = []
     for _ in range(repeats):
         start = time.perf_counter()

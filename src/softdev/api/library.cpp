@@ -43,13 +43,11 @@ CUresult with_kernel_on(CUkernel kernel, CUdevice device, const auto& body) {
 
 CUresult load(CUlibrary* library, const void* image, unsigned count, CUjit_option* options,
               void** values) {
-  return in_context([&](Context& context) -> CUresult {
+  return guarded_call([&]() -> CUresult {
     if (!library || !image) return CUDA_ERROR_INVALID_VALUE;
     JitOptions jit(count, options, values);
     std::string log;
-    std::string_view bytes = image_bytes(image);
-    CUresult result = bytes.empty() ? load_module(context, image, nullptr, &log)
-                                    : load_library(context, bytes, library, &log);
+    CUresult result = load_library(image, library, &log);
     jit.report(log);
     return result;
   });
@@ -66,7 +64,7 @@ CUresult td_soft_cuLibraryLoadData(CUlibrary* library, const void* image, CUjit_
 
 CUresult td_soft_cuLibraryLoadFromFile(CUlibrary* library, const char* file, CUjit_option* options,
                                        void** values, unsigned count, int*, void**, unsigned) {
-  return in_context([&](Context&) -> CUresult {
+  return guarded_call([&]() -> CUresult {
     if (!library || !file) return CUDA_ERROR_INVALID_VALUE;
     std::string image;
     if (!read_image(file, &image)) return CUDA_ERROR_FILE_NOT_FOUND;
@@ -75,7 +73,8 @@ CUresult td_soft_cuLibraryLoadFromFile(CUlibrary* library, const char* file, CUj
 }
 
 CUresult td_soft_cuLibraryUnload(CUlibrary library) {
-  return with_library(library, [&](Context&) -> CUresult {
+  return guarded_call([&]() -> CUresult {
+    if (!is_live(library)) return CUDA_ERROR_INVALID_HANDLE;
     unload_library(library);
     return CUDA_SUCCESS;
   });

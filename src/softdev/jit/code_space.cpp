@@ -6,7 +6,7 @@
 #include <map>
 #include <mutex>
 
-#include "softdev/run/fork.h"
+#include "base/fork.h"
 
 namespace td::softdev {
 
@@ -27,7 +27,7 @@ struct Space {
         mmap(nullptr, kSpaceBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory != MAP_FAILED) begin = reinterpret_cast<std::uintptr_t>(memory);
     space_begin = begin;
-    guard_across_fork(mutex, LockRank::code);
+    base::guard_across_fork(mutex, base::LockRank::code);
   }
 };
 

@@ -267,7 +267,7 @@ struct Plan {
 };
 
 struct PlanTable {
-  PlanTable() { guard_across_fork(mutex, LockRank::handles); }
+  PlanTable() { base::guard_across_fork(mutex, base::LockRank::handles); }
   std::mutex mutex;
   std::map<cufftHandle, Plan> plans;
   cufftHandle next = 1;

@@ -21,7 +21,7 @@ struct Registry {
   std::vector<CUarray> live_arrays;
   std::vector<CUmipmappedArray> live_mipmaps;
 };
-Registry& registry() { return guarded_instance<Registry>(); }
+Registry& registry() { return base::guarded_instance<Registry>(); }
 
 template <class Handle>
 void forget(std::vector<Handle>& list, Handle handle) {

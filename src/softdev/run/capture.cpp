@@ -14,7 +14,7 @@ struct Captures {
   std::vector<Capture*> all;
   std::uint64_t last_id = 0;
 };
-Captures& captures() { return guarded_instance<Captures>(); }
+Captures& captures() { return base::guarded_instance<Captures>(); }
 
 std::atomic<int> running{0};
 thread_local int thread_mode = CAPTURE_GLOBAL;

@@ -5,7 +5,7 @@
 #include "softdev/run/array.h"
 #include "softdev/run/capture.h"
 #include "softdev/run/device.h"
-#include "softdev/run/fork.h"
+#include "base/fork.h"
 #include "softdev/run/memory.h"
 #include "softdev/run/module.h"
 #include "softdev/run/pool.h"
@@ -20,7 +20,7 @@ struct LastFault {
   std::mutex mutex;
   std::string text;
 };
-LastFault& last_fault_state() { return guarded_instance<LastFault, LockRank::print>(); }
+LastFault& last_fault_state() { return base::guarded_instance<LastFault, base::LockRank::print>(); }
 
 }  // namespace
 
@@ -35,7 +35,7 @@ Registry& registry() {
   static auto& all = *[] {
     auto* made = new Registry;
     for (int i = 0; i < device_count(); ++i) made->contexts.push_back(new Context(i, true));
-    guard_across_fork(made->mutex, LockRank::context);
+    base::guard_across_fork(made->mutex, base::LockRank::context);
     return made;
   }();
   return all;
@@ -113,8 +113,8 @@ CUctx_st::CUctx_st(int device, bool primary)
   default_stream.id = next_id();
   other_limits[td::cuda::LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = 2048;
   other_limits[td::cuda::LIMIT_MAX_L2_FETCH_GRANULARITY] = 128;
-  guard_across_fork(mutex, LockRank::context);
-  guard_across_fork(fault_mutex_, LockRank::print);
+  td::base::guard_across_fork(mutex, td::base::LockRank::context);
+  td::base::guard_across_fork(fault_mutex_, td::base::LockRank::print);
 }
 
 CUctx_st::~CUctx_st() = default;

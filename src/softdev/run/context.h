@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/cuda_abi.h"
-#include "softdev/run/fork.h"
+#include "base/fork.h"
 #include "softdev/run/heap.h"
 #include "softdev/run/scheduler.h"
 
@@ -31,7 +31,7 @@ class Capture;
 template <class T>
 class HandlePool {
  public:
-  HandlePool() { guard_across_fork(mutex_, LockRank::handles); }
+  HandlePool() { base::guard_across_fork(mutex_, base::LockRank::handles); }
   T* make() {
     std::lock_guard lock(mutex_);
     if (free_.empty()) {

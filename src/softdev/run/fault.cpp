@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "softdev/jit/code_space.h"
 #include "softdev/run/compile_guard.h"
-#include "softdev/run/fork.h"
+#include "base/fork.h"
 #include "softdev/run/memory.h"
 #include "softdev/run/no_sanitize.h"
 #include "softdev/run/switch.h"
@@ -44,7 +44,7 @@ std::atomic<int> interrupt_number{0};
 std::mutex& install_mutex() {
   static std::mutex& mutex = *[] {
     auto* made = new std::mutex;
-    guard_across_fork(*made, LockRank::print);
+    base::guard_across_fork(*made, base::LockRank::print);
     return made;
   }();
   return mutex;

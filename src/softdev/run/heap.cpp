@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <iterator>
 
-#include "softdev/run/fork.h"
+#include "base/fork.h"
 #include "softdev/run/memory.h"
 
 namespace td::softdev {
 
-DeviceHeap::DeviceHeap() { guard_across_fork(mutex_, LockRank::heap); }
+DeviceHeap::DeviceHeap() { base::guard_across_fork(mutex_, base::LockRank::heap); }
 
 DeviceHeap::~DeviceHeap() { clear(); }
 

@@ -20,30 +20,26 @@ CUresult load_into(Context& context, CUlibrary library, CUmodule* out, std::stri
     *out = loaded.module;
     return CUDA_SUCCESS;
   }
-  if (CUresult error = load_module(context, library->image.data(), out, log)) return error;
+  if (CUresult error = load_module(context, library->image, out, log)) return error;
   library->loaded.push_back({&context, context.generation, *out});
   return CUDA_SUCCESS;
 }
 
 }  // namespace
 
-CUresult load_library(Context& context, std::string_view image, CUlibrary* out, std::string* log) {
+CUresult load_library(const void* image, CUlibrary* out, std::string* log) {
+  LoweredImage lowered;
+  if (CUresult error = prepare_image(image, &lowered, log)) return error;
   CUlibrary library = handle_pool<CUlib_st>().make();
-  library->image = image;
-  CUmodule module = nullptr;
-  CUresult result = load_into(context, library, &module, log);
-  if (result != CUDA_SUCCESS) {
-    handle_pool<CUlib_st>().recycle(library);
-    return result;
-  }
+  library->image = std::move(lowered);
   auto add = [&](const std::string& name) {
     CUkernel kernel = handle_pool<CUkern_st>().make();
     kernel->library = library;
     kernel->name = name;
     library->kernels.push_back(kernel);
   };
-  for (CUfunction function : module->functions) add(function->info.name);
-  for (const RefusedKernel& kernel : module->refused) add(kernel.name);
+  for (const LoweredKernel& kernel : library->image.reply.kernels) add(kernel.name);
+  for (const RefusedKernel& kernel : library->image.reply.refused) add(kernel.name);
   *out = library;
   return CUDA_SUCCESS;
 }

@@ -1,5 +1,5 @@
-// Libraries (cuLibrary*): images that belong to no context. The first use in a context loads the
-// image there; kernels and variables are found by name in what was loaded.
+// Libraries (cuLibrary*): images that belong to no context. Their code is made when the library is
+// loaded; the first use in a context loads it there. Kernels and variables are found by name.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ struct CUkern_st {
 
 struct CUlib_st {
   std::atomic<bool> alive{false};
-  std::string image;
+  td::softdev::LoweredImage image;
   std::mutex mutex;  // guards the rest
   struct Loaded {
     CUcontext context;
@@ -33,7 +33,7 @@ struct CUlib_st {
   std::vector<CUkernel> kernels;
   void clear() {
     alive = false;
-    image.clear();
+    image = {};
     loaded.clear();
     kernels.clear();
   }
@@ -41,8 +41,8 @@ struct CUlib_st {
 
 namespace td::softdev {
 
-// Checks the image by loading it into the context.
-CUresult load_library(Context& context, std::string_view image, CUlibrary* out, std::string* log);
+// Needs no context.
+CUresult load_library(const void* image, CUlibrary* out, std::string* log);
 // The module of the library in the context.
 CUresult library_module(Context& context, CUlibrary library, CUmodule* out);
 // Waits for every context that has it.

@@ -32,7 +32,7 @@ struct Book {
   std::mutex mutex;
   std::map<std::uintptr_t, Pieces> allocations;
 };
-Book& book() { return guarded_instance<Book>(); }
+Book& book() { return base::guarded_instance<Book>(); }
 
 bool same(CUmemLocation a, CUmemLocation b) { return a.type == b.type && a.id == b.id; }
 

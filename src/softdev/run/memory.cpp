@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "softdev/run/device.h"
-#include "softdev/run/fork.h"
+#include "base/fork.h"
 
 namespace td::softdev {
 
@@ -116,7 +116,7 @@ Arena::Arena() {
   std::size_t limit = 65530;
   std::ifstream("/proc/sys/vm/max_map_count") >> limit;
   max_islands_ = limit / 5;  // an island costs two mappings; the rest belongs to the program
-  guard_across_fork(mutex_, LockRank::memory);
+  base::guard_across_fork(mutex_, base::LockRank::memory);
 }
 
 std::size_t Arena::total(int) const { return physical_ / used_.size() / kHugePage * kHugePage; }

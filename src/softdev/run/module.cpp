@@ -161,7 +161,7 @@ std::string_view image_bytes(const void* image) {
   return {reinterpret_cast<const char*>(bytes) + offset, size};
 }
 
-CUresult load_module(Context& context, const void* image, CUmodule* out, std::string* log) {
+CUresult prepare_image(const void* image, LoweredImage* lowered, std::string* log) {
   std::string_view bytes = image_bytes(image);
   if (bytes.empty()) {
     *log =
@@ -170,22 +170,24 @@ CUresult load_module(Context& context, const void* image, CUmodule* out, std::st
     return CUDA_ERROR_INVALID_IMAGE;
   }
   install_fault_handlers();
+  lowered->bytes = std::make_shared<const std::string>(bytes);
   LowerRequest request;
-  request.bitcode = bytes;
+  request.bitcode = *lowered->bytes;
   request.optimize = 0;
-  LowerReply reply;
-  CUresult result = lower_image(request, &reply, log);
-  if (result != CUDA_SUCCESS) return result;
+  return lower_image(request, &lowered->reply, log);
+}
+
+CUresult load_module(Context& context, const LoweredImage& lowered, CUmodule* out,
+                     std::string* log) {
   CUmodule module = handle_pool<CUmod_st>().make();
   module->context = &context;
-  module->globals = reply.globals;
-  module->refused = reply.refused;
-  result = place_data(context, reply, module, log);
-  if (result == CUDA_SUCCESS) result = place_code(reply, module, log);
-  auto kept = std::make_shared<const std::string>(bytes);
+  module->globals = lowered.reply.globals;
+  module->refused = lowered.reply.refused;
+  CUresult result = place_data(context, lowered.reply, module, log);
+  if (result == CUDA_SUCCESS) result = place_code(lowered.reply, module, log);
   for (CUfunction function : module->functions)
     if (function->block || function->info.quick_size)
-      function->special = std::make_shared<SpecialCodes>(kept, function->info);
+      function->special = std::make_shared<SpecialCodes>(lowered.bytes, function->info);
   if (result != CUDA_SUCCESS) {
     destroy_module(module);
     return result;
@@ -194,6 +196,12 @@ CUresult load_module(Context& context, const void* image, CUmodule* out, std::st
   context.modules.push_back(module);
   *out = module;
   return CUDA_SUCCESS;
+}
+
+CUresult load_module(Context& context, const void* image, CUmodule* out, std::string* log) {
+  LoweredImage lowered;
+  CUresult result = prepare_image(image, &lowered, log);
+  return result == CUDA_SUCCESS ? load_module(context, lowered, out, log) : result;
 }
 
 void destroy_module(CUmodule module) {

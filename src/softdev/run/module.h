@@ -61,8 +61,18 @@ struct CUmod_st {
 
 namespace td::softdev {
 
-// Loads an image (LLVM bitcode, raw or with LLVM's wrapper header) into a context. On failure `log`
-// says why, for people.
+// An image with the code that was made of it. Belongs to no context.
+struct LoweredImage {
+  std::shared_ptr<const std::string> bytes;
+  LowerReply reply;
+};
+// Makes the code of an image (LLVM bitcode, raw or with LLVM's wrapper header), or finds it in the
+// caches. On failure `log` says why, for people; so it does below.
+CUresult prepare_image(const void* image, LoweredImage* lowered, std::string* log);
+// Loads it into a context.
+CUresult load_module(Context& context, const LoweredImage& lowered, CUmodule* module,
+                     std::string* log);
+// Both.
 CUresult load_module(Context& context, const void* image, CUmodule* module, std::string* log);
 // The image as bytes; empty when it is not LLVM bitcode. An image comes without its size: bitcode
 // tells it.

@@ -22,7 +22,7 @@ struct Pools {
 };
 CUmemoryPool make(int device, std::size_t max_size) {
   auto* pool = new CUmemPoolHandle_st;  // never given back: a handle stays safe to look at
-  guard_across_fork(pool->mutex, LockRank::handles);  // taken under the scheduler's
+  base::guard_across_fork(pool->mutex, base::LockRank::handles);  // taken under the scheduler's
   pool->device = device;
   pool->max_size = max_size;
   pool->alive = true;
@@ -31,7 +31,7 @@ CUmemoryPool make(int device, std::size_t max_size) {
 Pools& pools() {
   static auto& instance = *[] {
     auto* made = new Pools;
-    guard_across_fork(made->mutex, LockRank::handles);
+    base::guard_across_fork(made->mutex, base::LockRank::handles);
     for (int device = 0; device < device_count(); ++device) {
       CUmemoryPool pool = make(device, 0);
       pool->is_default = true;

@@ -2,12 +2,12 @@
 
 #include <cstdio>
 
-#include "softdev/run/fork.h"
+#include "base/fork.h"
 
 namespace td::softdev {
 
 // Contexts are never destroyed, so the lock may stay on the list.
-PrintBuffer::PrintBuffer() { guard_across_fork(mutex_, LockRank::print); }
+PrintBuffer::PrintBuffer() { base::guard_across_fork(mutex_, base::LockRank::print); }
 PrintBuffer::~PrintBuffer() = default;
 
 void PrintBuffer::append(std::string_view text) {

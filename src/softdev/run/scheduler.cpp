@@ -16,7 +16,7 @@
 #include "softdev/run/context.h"
 #include "softdev/run/device.h"
 #include "softdev/run/fault.h"
-#include "softdev/run/fork.h"
+#include "base/fork.h"
 
 namespace td::softdev {
 
@@ -56,9 +56,9 @@ Scheduler::Scheduler() : time_limit_(time_limit_from_environment()) {
   free_executors_.assign(executors_.rbegin(), executors_.rend());
   // On a single core whoever spins only keeps the other one from its work.
   spin_rounds_ = std::thread::hardware_concurrency() > 1 ? kSpinRounds : 1;
-  guard_across_fork(mutex_, LockRank::scheduler);
-  guard_across_fork(watch_mutex_, LockRank::print);
-  on_fork_child([] { Scheduler::get().adopt_fork(); });
+  base::guard_across_fork(mutex_, base::LockRank::scheduler);
+  base::guard_across_fork(watch_mutex_, base::LockRank::print);
+  base::on_fork_child([] { Scheduler::get().adopt_fork(); });
 }
 
 // ---- the graph ----

@@ -1,26 +1,13 @@
 #include "softdev/run/special.h"
 
-#include <signal.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
-#include <system_error>
-#include <thread>
 
+#include "base/background.h"
 #include "base/log.h"
-#include "base/plugin.h"
 #include "base/text.h"
 #include "softdev/jit/lower_image.h"
-#include "softdev/run/fault.h"
-#include "softdev/run/fork.h"
 
 namespace td::softdev {
 
@@ -33,8 +20,6 @@ constexpr std::uint64_t nanoseconds_of_thread = 4;
 
 // Kernels of more instructions keep their first code: the full pipeline takes minutes for some.
 constexpr std::uint32_t largest = 20000;
-
-constexpr auto patience = std::chrono::seconds(1);
 
 enum class Mode { never, when_worth_it, always };
 
@@ -56,97 +41,6 @@ bool fits_31_bits(const unsigned (&grid)[3], const unsigned (&block)[3]) {
 
 }  // namespace
 
-// One thread that makes special codes, one after the other. The compiler's own data is destroyed at
-// the end of the process, so the compile in progress is waited for before that (handlers run in the
-// reverse order of their registration, so ours is registered last of all); when that
-// takes more than `patience`, the process ends without the handlers that are left (the streams are
-// flushed).
-class SpecialMaker {
- public:
-  static SpecialMaker& get() {
-    static SpecialMaker& maker = *new SpecialMaker;
-    return maker;
-  }
-
-  void ask(std::shared_ptr<SpecialCodes> codes, SpecialCodes::Entry& entry) {
-    std::lock_guard lock(mutex_);
-    if (ending_) return;
-    jobs_.push_back({std::move(codes), &entry});
-    if (!running_) start_locked();
-    wanted_.notify_one();
-  }
-
- private:
-  struct Job {
-    std::shared_ptr<SpecialCodes> codes;
-    SpecialCodes::Entry* entry;
-  };
-
-  SpecialMaker() {
-    guard_across_fork(busy_, LockRank::context);
-    auto end_at_exit = [] { on_exit([](int status, void*) { get().end(status); }, nullptr); };
-    end_at_exit();
-    base::before_exit_handlers(end_at_exit);
-  }
-
-  void start_locked() {
-    running_ = true;
-    sigset_t all, before;
-    sigfillset(&all);
-    for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigdelset(&all, fault);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    try {
-      std::thread([this] { work(); }).detach();
-    } catch (const std::system_error&) {
-      running_ = false;
-    }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  }
-
-  // A child of a fork finds `busy_` free and nobody at work; it makes no special code any more.
-  void work() {
-    setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), 10);
-    std::unique_lock lock(mutex_);
-    while (!ending_) {
-      if (jobs_.empty()) {
-        wanted_.wait(lock);
-        continue;
-      }
-      Job job = std::move(jobs_.front());
-      jobs_.pop_front();
-      lock.unlock();
-      {
-        std::lock_guard busy(busy_);
-        if (!stopping_.load()) job.codes->make(*job.entry);
-      }
-      job.codes.reset();
-      lock.lock();
-    }
-  }
-
-  void end(int status) {
-    stopping_ = true;
-    const auto deadline = std::chrono::steady_clock::now() + patience;
-    while (!busy_.try_lock()) {
-      if (std::chrono::steady_clock::now() > deadline) {
-        std::fflush(nullptr);
-        _exit(status);
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    std::lock_guard busy(busy_, std::adopt_lock);
-    std::lock_guard lock(mutex_);
-    ending_ = true;
-    wanted_.notify_one();
-  }
-
-  std::mutex busy_, mutex_;
-  std::condition_variable wanted_;
-  std::deque<Job> jobs_;
-  bool running_ = false, ending_ = false;
-  std::atomic<bool> stopping_{false};
-};
-
 SpecialCodes::Entry* SpecialCodes::entry_of(const unsigned (&block)[3]) {
   for (unsigned i = 0; i < count_; ++i)
     if (std::equal(block, block + 3, entries_[i].block)) return &entries_[i];
@@ -167,7 +61,8 @@ const KernelCode* SpecialCodes::find_in(Entry& entry, std::uint64_t threads, std
   }
   if (entry.threads >= enough) {
     entry.asked = true;
-    SpecialMaker::get().ask(shared_from_this(), entry);
+    base::Background::get().ask([codes = shared_from_this(), &entry] { codes->make(entry); },
+                                base::Background::Urgency::someday);
   }
   return nullptr;
 }

@@ -48,7 +48,6 @@ class SpecialCodes : public std::enable_shared_from_this<SpecialCodes> {
   }
 
  private:
-  friend class SpecialMaker;
   struct Entry {
     std::uint32_t block[3] = {0, 0, 0};
     std::uint64_t threads = 0;  // launched so far

@@ -38,7 +38,7 @@ Table& table() {
     void* memory = mmap(nullptr, kPlaces * sizeof(Place), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory != MAP_FAILED) made->places = static_cast<Place*>(memory);
-    guard_across_fork(made->mutex, LockRank::context);
+    base::guard_across_fork(made->mutex, base::LockRank::context);
     return made;
   }();
   return instance;

@@ -1,4 +1,4 @@
-#include "softdev/run/fork.h"
+#include "base/fork.h"
 
 #include <pthread.h>
 
@@ -6,7 +6,7 @@
 #include <array>
 #include <atomic>
 
-namespace td::softdev {
+namespace td::base {
 
 namespace {
 
@@ -71,4 +71,4 @@ void on_fork_child(void (*adopt)()) {
   adopter = adopt;
 }
 
-}  // namespace td::softdev
+}  // namespace td::base
