@@ -72,6 +72,50 @@ def test_memory_comes_back(limit):
     assert pool.total_bytes() - before < 4 * MIB
 
 
+def test_a_thousand_failures_leave_nothing(limit):
+    """Fused launches, other streams, captures and pinned memory, failing over and over: nothing stays in use."""
+    pool, pinned = td.get_default_memory_pool(), cuda.PinnedMemoryPool()
+    x, stream = td.ones(2 * MIB), cuda.Stream(non_blocking=True)
+    x.flush()
+    pool.free_all_blocks()
+    before = pool.used_bytes()
+    limit(8 * MIB)
+
+    def fused():
+        ((x + 1) * x - 3).flush()
+
+    def on_a_stream():
+        with stream:
+            (x * 2).flush()
+
+    def captured():
+        with stream:
+            stream.begin_capture()
+            try:
+                (x[:1000] + 1).flush()
+                (x * 3).flush()
+            finally:
+                stream.end_capture()
+
+    def after_pinned():
+        host = pinned.malloc(5000)
+        host.ptr  # noqa: B018 - it is there until the error leaves this function
+        td.sqrt(x).flush()
+
+    for k in range(1000):
+        with pytest.raises(td.OutOfMemoryError, match="16 MiB were asked for"):
+            (fused, on_a_stream, captured, after_pinned)[k % 4]()
+        if k % 100 == 0:
+            gc.collect()
+        if k % 10 == 9:
+            cuda.Device().synchronize()
+            assert float(x[:3].sum()) == 3
+            assert pool.used_bytes() == before, k
+            assert pinned.n_free_blocks() == 1, k
+    pool.free_all_blocks()
+    assert pool.total_bytes() - before < 4 * MIB
+
+
 def test_the_device_itself_is_full():
     """Without a limit: the driver says no, and gives all of it again."""
     gc.collect()
