@@ -146,16 +146,16 @@ void Node::operator delete(void* block) noexcept {
   memory.blocks[memory.count++] = block;
 }
 
-Recording::Recording(const std::shared_ptr<driver::DeviceState>& device)
-    : lock_(queue_of(*device).mutex) {
+Recording::Recording(const std::shared_ptr<driver::DeviceState>& device) {
   Queue& queue = queue_of(*device);
+  lock_ = std::unique_lock(queue.mutex);
   if (must_flush(queue, device)) flush_queue(*device, queue);
 }
 
-Recording::Recording(const std::shared_ptr<driver::DeviceState>& device, IfFree)
-    : lock_(queue_of(*device).mutex, std::try_to_lock) {
-  if (!lock_) return;
-  if (!fusion() || must_flush(queue_of(*device), device)) lock_.unlock();
+Recording::Recording(const std::shared_ptr<driver::DeviceState>& device, IfFree) {
+  Queue& queue = queue_of(*device);
+  std::unique_lock lock(queue.mutex, std::try_to_lock);
+  if (lock && fusion() && !must_flush(queue, device)) lock_ = std::move(lock);
 }
 
 CUdeviceptr Storage::address() {

@@ -66,8 +66,23 @@ Step step_of(const Node& node) {
   return step;
 }
 
-// The common case of an element-wise value that is asked for at once: nothing to group, and no
-// order to keep.
+Root root_of(const Node& node) {
+  Root root;
+  root.reduction = node.reduction;
+  root.input = node.inputs[0].loop;
+  root.output = node.result;
+  root.correction = node.correction;
+  return root;
+}
+
+// A result of the reductions of `program` as a view over its full shape.
+View over_full_shape(const Program& program, View view) {
+  view.strides = *strides_over(program.shape, program.reduced, view);
+  view.shape = program.shape;
+  return view;
+}
+
+// The common case of a value that is asked for at once: nothing to group, and no order to keep.
 bool launch_alone(driver::DeviceState& device, CUstream stream, Node& node) {
   View out = node.out;
   if (!out.storage) out.storage = node.fresh.lock();
@@ -75,14 +90,23 @@ bool launch_alone(driver::DeviceState& device, CUstream stream, Node& node) {
   Program program;
   program.shape = node.shape;
   program.leaves.reserve(static_cast<std::size_t>(node.arity));
-  Step step = step_of(node);
-  for (int k = 0; k < node.arity; ++k) {
-    Input& input = node.inputs[k];
-    step.args[k] = input.kind == Input::Kind::scalar ? add_scalar(program, input)
-                                                     : add_leaf(program, std::move(input.view));
+  auto argument = [&](Input& input) {
+    return input.kind == Input::Kind::scalar ? add_scalar(program, input)
+                                             : add_leaf(program, std::move(input.view));
+  };
+  if (node.kind == Node::Kind::reduce) {
+    program.reduced = node.reduced;
+    Root root = root_of(node);
+    root.value = argument(node.inputs[0]);
+    program.roots.push_back(root);
+    program.kept_stores.push_back(
+        {{Value::Kind::root, 0}, over_full_shape(program, std::move(out))});
+  } else {
+    Step step = step_of(node);
+    for (int k = 0; k < node.arity; ++k) step.args[k] = argument(node.inputs[k]);
+    program.steps.push_back(step);
+    program.stores.push_back({0, std::move(out)});
   }
-  program.steps.push_back(step);
-  program.stores.push_back({0, std::move(out)});
   bool complete = launch(device, stream, program, "");
   node.launched = true;
   return complete;
@@ -195,13 +219,10 @@ void Planner::add_store(Program& program, int i) {
   if (!facts_[i].stored) return;
   View view = kept_view(i);
   auto index = static_cast<std::uint8_t>(facts_[i].index);
-  const Group& group = groups_[facts_[i].group];
   if (facts_[i].kept) {
-    view.strides = *strides_over(group.shape, group.reduced, view);
-    view.shape = group.shape;
     bool root = nodes_[i]->kind == Node::Kind::reduce;
-    program.kept_stores.push_back(
-        {{root ? Value::Kind::root : Value::Kind::step, index}, std::move(view)});
+    program.kept_stores.push_back({{root ? Value::Kind::root : Value::Kind::step, index},
+                                   over_full_shape(program, std::move(view))});
     return;
   }
   for (Store& store : program.stores)
@@ -213,14 +234,9 @@ void Planner::add_store(Program& program, int i) {
 }
 
 void Planner::add_root(Program& program, int i, bool take) {
-  const Node& node = *nodes_[i];
-  Root root;
-  root.reduction = node.reduction;
+  Root root = root_of(*nodes_[i]);
   root.value = operand(program, i, 0, take);
-  root.input = node.inputs[0].loop;
-  root.output = node.result;
   root.stage = static_cast<std::uint8_t>(facts_[i].stage);
-  root.correction = node.correction;
   facts_[i].index = static_cast<int>(program.roots.size());
   program.roots.push_back(root);
 }
@@ -252,8 +268,7 @@ Program Planner::build(Group& group, bool take) {
 
 bool launch_nodes(driver::DeviceState& device, CUstream stream, std::vector<NodePtr>& nodes) {
   device.make_current();
-  if (nodes.size() == 1 && nodes[0]->kind != Node::Kind::reduce)
-    return launch_alone(device, stream, *nodes[0]);
+  if (nodes.size() == 1) return launch_alone(device, stream, *nodes[0]);
   return Planner(device, nodes).run(stream);
 }
 

@@ -89,7 +89,7 @@ bool thread_per_result(const Shape& shape, const std::vector<bool>& reduced,
 }
 
 // A view whose element at an index of the reduced axes would stand at the index's place in C order.
-static View places_in_order(const Shape& shape, const std::vector<int>& reduced) {
+static View places_in_order(const Shape& shape, const Axes& reduced) {
   View view;
   view.dtype = DType::uint8;
   view.strides.assign(shape.size(), 0);
@@ -102,7 +102,7 @@ static View places_in_order(const Shape& shape, const std::vector<int>& reduced)
 ReducePlan make_reduce_plan(driver::DeviceState& device, const Program& program) {
   ReducePlan plan;
   std::vector<const View*> operands;
-  std::vector<int> kept, reduced;
+  Axes kept, reduced;
   for (const View& leaf : program.leaves) {
     operands.push_back(&leaf);
     plan.addresses.push_back(leaf.storage->address() + static_cast<CUdeviceptr>(leaf.offset));
