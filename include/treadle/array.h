@@ -133,8 +133,8 @@ Array apply(Op op, std::span<const OperandRef> operands, const Array& out = {},
 // As apply, if that needs neither waiting for another thread nor a launch; else an empty Array, and
 // nothing has happened.
 Array try_apply(Op op, std::span<const OperandRef> operands);
-// Reduction over `axes` (all when absent). An empty reduced axis gives the identity, or ValueError
-// where there is none.
+// Reduction over `axes` (all when absent); of an empty axis the identity, or ValueError. `out` of
+// any dtype is cast to; without `dtype` sums are computed in the common dtype of x and `out`.
 Array reduce(Reduction op, const Array& x, const std::optional<Axes>& axes = {},
              bool keepdims = false, std::optional<DType> dtype = {}, const Array& out = {});
 // Variance over `axes` with `ddof` delta degrees of freedom, in one pass over the data.

@@ -14,8 +14,8 @@ namespace [[gnu::visibility("default")]] td {
 
 // Running `op` (sum, prod, min or max) along `axis`: element k combines elements 0 … k. Dtypes are
 // those of the reduction (bool and integers sum in 64 bits). float16 accumulates in float32 and
-// rounds every element once. Terms are grouped by shape alone, so a scan repeats to the bit.
-// ValueError for other reductions.
+// rounds every element once. Terms are grouped by shape alone, so a scan repeats to the bit. `out`
+// is cast to, as in reduce. ValueError for other reductions.
 Array scan(Reduction op, const Array& x, int axis, std::optional<DType> dtype = {},
            const Array& out = {});
 

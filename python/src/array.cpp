@@ -155,7 +155,7 @@ void fill(const Array& array, nb::object value) {
       throw ValueError("fill takes one value, not an array with dimensions; use x[...] = value");
     if (host) value = value[nb::tuple()];
   }
-  Operand operand = require_operand(value);
+  Operand operand = require_value(value, array.dtype());
   without_gil([&] {
     if (auto* scalar = std::get_if<Scalar>(&operand))
       array.fill(*scalar);

@@ -141,6 +141,13 @@ std::optional<TypedScalar> to_typed_scalar(nb::handle object);
 std::optional<Operand> to_operand(nb::handle object);
 // As to_operand, but TypeError: host arrays must be transferred explicitly.
 Operand require_operand(nb::handle object);
+// A Python int that no integer of 64 bits holds, as a double (infinite beyond its range).
+std::optional<double> to_huge_integer(nb::handle object);
+// Such an int where values of `dtype` are wanted. OverflowError: `dtype` is one of integers, or the
+// int is too large for a float.
+Scalar huge_integer_as(double value, DType dtype);
+// As require_operand for a number or an array to be stored where values of `dtype` are.
+Operand require_value(nb::handle object, DType dtype);
 // As require_operand for values to be stored in `array`: host arrays and lists go to its device.
 Operand to_value(const Array& array, nb::handle value);
 nb::object to_python(const Scalar& scalar);

@@ -1,4 +1,6 @@
 // Shapes, scalars and operands: Python -> C++ and back.
+#include <cmath>
+
 #include "bind.h"
 
 namespace td::python {
@@ -118,9 +120,40 @@ Operand require_operand(nb::handle object) {
                   "; copy host data to the device with treadle.asarray(x)");
 }
 
+std::optional<double> to_huge_integer(nb::handle object) {
+  PyObject* o = object.ptr();
+  int overflow = 0;
+  if (!PyLong_Check(o) || (PyLong_AsLongLongAndOverflow(o, &overflow), overflow == 0)) return {};
+  if (overflow > 0) {
+    PyLong_AsUnsignedLongLong(o);
+    if (!PyErr_Occurred()) return {};
+    PyErr_Clear();
+  }
+  double value = PyLong_AsDouble(o);
+  if (!PyErr_Occurred()) return value;
+  PyErr_Clear();
+  return overflow > 0 ? HUGE_VAL : -HUGE_VAL;
+}
+
+Scalar huge_integer_as(double value, DType dtype) {
+  char kind = info(dtype).kind;
+  if (kind == 'b') return true;
+  if (kind == 'i' || kind == 'u')
+    throw OverflowError("a Python integer of more than 64 bits is out of bounds for " +
+                        std::string(info(dtype).numpy));
+  if (std::isinf(value)) throw OverflowError("int too large to convert to float");
+  return value;
+}
+
+Operand require_value(nb::handle object, DType dtype) {
+  if (auto huge = to_huge_integer(object)) return huge_integer_as(*huge, dtype);
+  return require_operand(object);
+}
+
 // A store says where the data go, so host data follow it there. Numbers of a list become x's
 // dtype on the host, by NumPy's checks; the cast of a NumPy array is the device's.
 Operand to_value(const Array& array, nb::handle value) {
+  if (auto huge = to_huge_integer(value)) return huge_integer_as(*huge, array.dtype());
   if (auto operand = to_operand(value)) return *operand;
   bool list = PyList_Check(value.ptr()) || PyTuple_Check(value.ptr());
   if (!list && !nb::isinstance(value, nb::module_::import_("numpy").attr("ndarray")))

@@ -38,7 +38,8 @@ DType scalar_dtype(const Scalar& value) {
 
 Array make_full(nb::object shape, nb::object value, nb::object dtype) {
   Shape dims = to_shape(shape);
-  Operand operand = require_operand(value);
+  Operand operand =
+      dtype.is_none() ? require_operand(value) : require_value(value, to_dtype(dtype));
   if (auto* scalar = std::get_if<Scalar>(&operand)) {
     DType d = dtype_or(dtype, scalar_dtype(*scalar));
     return without_gil([&] { return full(dims, *scalar, d); });

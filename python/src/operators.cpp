@@ -3,6 +3,7 @@
 // method up.
 
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "bind.h"
@@ -28,7 +29,23 @@ bool foreign(nb::handle object) {
   return nb::hasattr(object, "__array_ufunc__") && !nb::hasattr(object, "__array_interface__");
 }
 
-std::optional<Operand> other_operand(nb::handle object) {
+// A Python int of more than 64 bits beside an array: integers compare with it as with an infinity,
+// and what computes in floats takes it as one.
+Scalar huge_beside(Op op, double value, DType beside) {
+  const OpInfo& row = info(op);
+  if (info(beside).kind == 'f' || info(beside).kind == 'c') return huge_integer_as(value, beside);
+  if (row.flags == OpFlags::compare) return std::copysign(HUGE_VAL, value);
+  bool floats = row.loops.find_first_of("bhiqBHIQ") == std::string_view::npos;
+  return huge_integer_as(value, floats ? DType::float64 : DType::int64);
+}
+
+Operand operand_beside(Op op, const Array& beside, nb::handle object) {
+  if (auto huge = to_huge_integer(object)) return huge_beside(op, *huge, beside.dtype());
+  return require_operand(object);
+}
+
+std::optional<Operand> other_operand(Op op, const Array& beside, nb::handle object) {
+  if (auto huge = to_huge_integer(object)) return huge_beside(op, *huge, beside.dtype());
   if (auto operand = to_operand(object)) return operand;
   if (nb::hasattr(object, "__array_interface__") || PyList_Check(object.ptr()) ||
       PyTuple_Check(object.ptr()))
@@ -48,7 +65,7 @@ bool equals_no_number(nb::handle object) {
 nb::object binary(Op op, nb::handle a, nb::handle b) {
   const Array *x = as_array(a), *y = as_array(b);
   if (x && y) return wrap(run(op, std::array<OperandRef, 2>{*x, *y}));
-  std::optional<Operand> other = other_operand(x ? b : a);
+  std::optional<Operand> other = other_operand(op, x ? *x : *y, x ? b : a);
   if (other)
     return wrap(
         run(op, x ? std::array<OperandRef, 2>{*x, *other} : std::array<OperandRef, 2>{*other, *y}));
@@ -58,9 +75,9 @@ nb::object binary(Op op, nb::handle a, nb::handle b) {
 }
 
 nb::object in_place(Op op, nb::handle self, nb::handle b) {
-  auto other = other_operand(b);
-  if (!other) return not_implemented();
   const Array& a = to_array(self, "the left operand");
+  auto other = other_operand(op, a, b);
+  if (!other) return not_implemented();
   const OperandRef operands[] = {a, *other};
   without_gil([&] { return apply(op, std::span<const OperandRef>(operands), a); });
   return nb::borrow(self);
@@ -209,11 +226,14 @@ nb::object call_operation(Op op, const nb::handle (&operands)[Count], nb::handle
   Operand kept[Count];
   OperandRef refs[Count];
   bool any = false;
+  const Array* beside = nullptr;  // the last one: the first of `where` is its condition
+  for (nb::handle object : operands)
+    if (const Array* array = as_array(object)) beside = array;
   for (std::size_t k = 0; k < Count; ++k) {
     if (const Array* array = as_array(operands[k])) {
       refs[k] = *array;
     } else {
-      kept[k] = require_operand(operands[k]);
+      kept[k] = beside ? operand_beside(op, *beside, operands[k]) : require_operand(operands[k]);
       refs[k] = kept[k];
     }
     any = any || refs[k].array;
@@ -400,7 +420,7 @@ void bind_operations(nb::module_& m) {
   m.def("_var", variance, nb::arg("a"), nb::arg("axis").none(), nb::arg("ddof"),
         nb::arg("keepdims"));
   m.def("_copy_into", [](const Array& out, nb::handle value) {
-    Operand operand = require_operand(value);
+    Operand operand = require_value(value, out.dtype());
     without_gil([&] { copy_into(out, operand); });
   });
   m.attr("_operation_aliases") = aliases;

@@ -251,6 +251,7 @@ def _install():
         "__array_namespace__": _array_api.array_namespace,
         "__dlpack__": _array_api.dlpack, "__dlpack_device__": lambda self: _treadle._dlpack_device(self),
         "__iter__": _iter, "__reduce__": _reduce, "__array_priority__": 100,
+        "__contains__": lambda self, value: bool((self == value).any()),
         "__copy__": lambda self: self.copy("K"), "__deepcopy__": lambda self, memo: self.copy("K"),
         "__repr__": lambda self: _printing.array_repr(self),
         "__str__": lambda self: _printing.array_str(self), "__format__": _printing.array_format,

@@ -356,6 +356,8 @@ def full_like(a, fill_value, dtype=None, order="K", subok=None, shape=None, *, d
     """As ``empty_like``, filled with ``fill_value``: a number, or an array that broadcasts."""
     if not isinstance(fill_value, (ndarray, np.generic, bool, int, float, complex)):
         fill_value = asarray(fill_value, device=device)
+    if isinstance(fill_value, complex) and np.dtype(dtype or a.dtype).kind != "c":
+        fill_value = fill_value.real
     return _filled_like(a, fill_value, dtype, order, shape, device)
 
 

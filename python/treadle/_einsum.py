@@ -223,21 +223,16 @@ def einsum(*operands, out=None, dtype=None, order="K", casting="safe", optimize=
     """
     labels, result, arrays = _parse(operands)
     sizes = _sizes(labels, arrays)
+    pool = [_diagonals(term, a) for term, a in zip(labels, arrays)]
+    if len(pool) == 1 and len(result) == len(pool[0][0]) and out is None:
+        term, a = pool[0]  # a view, as NumPy's: whatever dtype says
+        return a.transpose([term.index(x) for x in result]) if a.ndim > 1 else a[...]
     kind = np.result_type(*(a.dtype for a in arrays)) if dtype is None else np.dtype(dtype)
     for a in arrays:
         if not np.can_cast(a.dtype, kind, casting):
             raise TypeError(
                 f"Cannot cast operand from {a.dtype!r} to {kind!r} according to the rule '{casting}'"
             )
-    pool = [_diagonals(term, a) for term, a in zip(labels, arrays)]
-    if (
-        len(pool) == 1
-        and len(result) == len(pool[0][0])
-        and kind == arrays[0].dtype
-        and out is None
-    ):
-        term, a = pool[0]
-        return a.transpose([term.index(x) for x in result]) if a.ndim > 1 else a[...]
     pool = [(term, a.astype(kind, copy=False)) for term, a in pool]
     for k, (term, a) in enumerate(pool):
         others = {x for j, (t, _) in enumerate(pool) if j != k for x in t}

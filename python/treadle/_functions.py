@@ -21,6 +21,7 @@ from ._manipulation import (  # noqa: F401
     stack,
     swapaxes,
 )
+from ._treadle import ndarray
 
 __all__ = [
     "allclose", "amax", "amin", "argmax", "argmin", "around", "array_equal", "array_equiv", "clip", "isclose", "round",
@@ -68,6 +69,7 @@ def clip(
             return result
         copyto(out, result, where=where)
         return out
+    low, high = _limiting(low, a, -1), _limiting(high, a, 1)
     if low is None and high is None:
         return _treadle.positive(own(a, "clip"), out, dtype=dtype)
     if low is None:
@@ -75,6 +77,14 @@ def clip(
     if high is None:
         return _treadle.maximum(a, low, out, dtype=dtype)
     return _treadle.clip(a, low, high, out, dtype=dtype)
+
+
+def _limiting(limit, a, sign):
+    """The limit; None for a number of Python that lies beyond all integers of the dtype, so limits nothing."""
+    if type(limit) is not int or not isinstance(a, ndarray) or a.dtype.kind not in "iu":
+        return limit
+    info = np.iinfo(a.dtype)
+    return None if (limit > info.max if sign > 0 else limit < info.min) else limit
 
 
 def copied(a, out):
@@ -101,7 +111,7 @@ def around(a, decimals=0, out=None):
             return result
         copyto(out, result)
         return out
-    scale = 10.0 ** builtins.abs(decimals)
+    scale = float(np.power(10.0, builtins.abs(decimals)))  # infinite for decimals that no float has
     scaled = a * scale if decimals > 0 else a / scale
     rounded = _treadle.rint(scaled)
     result = rounded / scale if decimals > 0 else rounded * scale

@@ -1,7 +1,7 @@
 """Elements by index: taking, putting, choosing, and where conditions hold.
 
-Indices and masks may be treadle arrays, or host data (lists, NumPy arrays), which are moved to the device by
-themselves. Values are treadle arrays or scalars.
+Indices, masks and values that are stored may be treadle arrays, or host data (lists, NumPy arrays), which are moved to
+the device by themselves. Other values are treadle arrays or scalars.
 """
 
 import numpy as np
@@ -46,12 +46,21 @@ def _condition(condition):
 
 
 def _values(value, dtype, function):
-    """Values to be stored in an array of ``dtype``."""
+    """Values that take part in a computation in ``dtype``."""
     if isinstance(value, ndarray):
         return value
     if isinstance(value, _SCALARS):
         return full((), value, dtype)
     return _own(value, function)
+
+
+def _stored(value, dtype):
+    """Values to be stored in an array of ``dtype``; what is on the host goes over, a list as that dtype."""
+    if isinstance(value, ndarray):
+        return value
+    if isinstance(value, _SCALARS):
+        return full((), value, dtype)
+    return asarray(value if isinstance(value, np.ndarray) else np.asarray(value, dtype))
 
 
 def _check_safe(values, target):
@@ -88,7 +97,7 @@ def take(a, indices, axis=None, out=None, mode="raise"):
 def put(a, ind, v, mode="raise"):
     """``a.flat[ind] = v`` in place; ``v`` is repeated or cut as needed. ``mode`` as in ``take``."""
     a = _own(a, "put")
-    _treadle._put(a, _places(ind), _values(v, a.dtype, "put"), mode)
+    _treadle._put(a, _places(ind), _stored(v, a.dtype), mode)
 
 
 def _along_axis(arr, indices, axis):
@@ -187,7 +196,7 @@ def place(arr, mask, vals):
     ValueError when the sizes of ``mask`` and ``arr`` differ or there are no values.
     """
     arr = _own(arr, "place")
-    values = _values(vals, arr.dtype, "place")
+    values = _stored(vals, arr.dtype)
     _check_safe(values, arr)
     _treadle._place(arr, _condition(mask), values)
 
@@ -195,7 +204,7 @@ def place(arr, mask, vals):
 def putmask(a, mask, values):
     """Where ``mask`` holds, ``a.flat[i] = values.flat[i]``; fewer values are repeated. Sizes must agree."""
     a = _own(a, "putmask")
-    mask, values = _condition(mask), _values(values, a.dtype, "putmask")
+    mask, values = _condition(mask), _stored(values, a.dtype)
     if mask.size != a.size:
         raise ValueError("putmask: mask and data must be the same size")
     _check_safe(values, a)
@@ -388,7 +397,7 @@ def fill_diagonal(a, val, wrap=False):
         raise ValueError("array must be at least 2-d")
     if a.ndim > 2 and len(set(a.shape)) != 1:
         raise ValueError("All dimensions of input must be of equal length")
-    values = _values(val, a.dtype, "fill_diagonal")
+    values = _stored(val, a.dtype)
     if a.ndim == 2 and wrap and a.shape[0] > a.shape[1]:
         step = a.shape[1] + 1
         places = arange(0, a.size, step)

@@ -7,7 +7,7 @@ from numpy.linalg import LinAlgError
 
 from . import _functions as _f
 from . import _treadle
-from ._creation import zeros
+from ._creation import asarray, zeros
 from ._kinds import kind_of
 
 
@@ -131,7 +131,7 @@ def cond(x, p=None):
     ``p`` None, 2 or -2: from the singular values; otherwise ``norm(x, p) * norm(inv(x), p)``. A singular matrix gives
     inf.
     """
-    x = _real_or_complex(x, "cond")
+    x = _real_or_complex(asarray(x) if isinstance(x, (list, tuple)) else x, "cond")
     if x.ndim < 2:
         raise LinAlgError(
             f"{x.ndim}-dimensional array given. Array must be at least two-dimensional"

@@ -4,7 +4,7 @@ import numpy as np
 
 from . import _treadle
 from ._creation import asarray, empty, empty_like
-from ._functions import _axis, _own, concatenate, copyto, moveaxis
+from ._functions import _axis, _own, concatenate, moveaxis
 from ._kinds import kind_of
 from ._treadle import ndarray
 
@@ -22,17 +22,6 @@ def _scan(operation, a, axis, dtype, out, function):
         a, axis = a.reshape(-1), 0
     if isinstance(out, tuple):
         (out,) = out
-    if (
-        dtype is None
-        and isinstance(out, ndarray)
-        and a.dtype.kind != "c"
-        and (out.dtype != a.dtype or a.dtype.kind in "biu")
-    ):
-        result = _treadle._scan(operation, a, axis, None, None)
-        if result.shape != out.shape:
-            raise ValueError(f"output array has shape {out.shape}, the result {result.shape}")
-        copyto(out, result, "unsafe")  # NumPy casts, whatever the dtypes are
-        return out
     return _treadle._scan(operation, a, axis, dtype, out)
 
 

@@ -106,13 +106,15 @@ def _rows(x, places):
     return _treadle._gather(x, places)
 
 
-def _check_kth(kth, n):
-    """The place that ``kth`` names; None where it names several."""
+def _check_kth(kth, n, size):
+    """The place that ``kth`` names; None where it names several, or there is nothing to place."""
     if isinstance(kth, ndarray):
         raise TypeError("kth must be numbers on the host; use kth.get() first")
     places = np.atleast_1d(np.asarray(kth))
     if places.dtype.kind not in "iu":
         raise TypeError("Partition index must be integer")
+    if size == 0:
+        return None
     for place in places.ravel():
         if not -n <= place < n:
             raise ValueError(f"kth(={place + n if place < 0 else place}) out of bounds ({n})")
@@ -128,7 +130,7 @@ def partition(a, kth, axis=-1, kind="introselect", order=None):
     a = _own(a, "partition")
     if axis is None:
         a, axis = a.reshape(-1), 0
-    place = _check_kth(kth, a.shape[_axis(axis, a.ndim)])
+    place = _check_kth(kth, a.shape[_axis(axis, a.ndim)], a.size)
     if order is None and place is not None and a.ndim == 1:
         return _treadle._partition(a, place, False)
     return sort(a, axis, None, order)
@@ -139,7 +141,7 @@ def argpartition(a, kth, axis=-1, kind="introselect", order=None):
     a = _own(a, "argpartition")
     if axis is None or a.ndim == 0:
         a, axis = a.reshape(-1), 0
-    place = _check_kth(kth, a.shape[_axis(axis, a.ndim)])
+    place = _check_kth(kth, a.shape[_axis(axis, a.ndim)], a.size)
     if order is None and place is not None and a.ndim == 1:
         return _treadle._partition(a, place, True)
     return argsort(a, axis, None, order)

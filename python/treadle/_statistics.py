@@ -29,11 +29,11 @@ __all__ = [
 ]
 
 
-def _deliver(result, out):
+def _deliver(result, out, casting="same_kind"):
     """``result``, or ``out`` with its values."""
     if out is None:
         return result
-    copyto(out, result)
+    copyto(out, result, casting)
     return out
 
 
@@ -72,7 +72,7 @@ def var(
         dtype = np.float64
     x = a if dtype is None else a.astype(dtype, copy=False)
     if where is True and mean is None:
-        return _deliver(_treadle._var(x, axis, ddof, keepdims), out)
+        return _deliver(_treadle._var(x, axis, ddof, keepdims), out, "unsafe")
     narrow = x.dtype if is_half(x.dtype) else None
     if narrow is not None:
         x = x.astype(np.float32)
@@ -89,7 +89,7 @@ def var(
         chosen = _scalar(where, "var")._broadcast_to(a.shape)
         number = _treadle.count_nonzero(chosen, axis, keepdims=keepdims)
         result = total / _treadle.maximum(number - ddof, 0).astype(total.dtype)
-    return _deliver(result if narrow is None else result.astype(narrow), out)
+    return _deliver(result if narrow is None else result.astype(narrow), out, "unsafe")
 
 
 def std(
@@ -228,9 +228,20 @@ def _numbers(a, where):
     return numbers if where is True else numbers & _scalar(where, "where")
 
 
+def _check_inexact(a, dtype, out):
+    """The mean of floating-point numbers is one; NumPy's rule for what passes over NaN."""
+    if kind_of(a.dtype) not in "fc":
+        return
+    if dtype is not None and kind_of(np.dtype(dtype)) not in "fc":
+        raise TypeError("If a is inexact, then dtype must be inexact")
+    if out is not None and kind_of(out.dtype) not in "fc":
+        raise TypeError("If a is inexact, then out must be inexact")
+
+
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     """The mean of the numbers along ``axis``; NaN where there are none."""
     a = _own(a, "nanmean")
+    _check_inexact(a, dtype, out)
     if where is not True or kind_of(a.dtype) not in "fc":
         return _treadle.mean(a, axis, dtype, out, keepdims, where=_numbers(a, where))
     dtype = a.dtype if dtype is None else np.dtype(dtype)
@@ -254,6 +265,7 @@ def nanvar(
 ):
     """The variance of the numbers along ``axis``; NaN where there are not more of them than ``ddof``."""
     a, ddof = _own(a, "nanvar"), _degrees(ddof, correction)
+    _check_inexact(a, dtype, out)
     numbers = _numbers(a, where)
     if numbers is True:
         return var(a, axis, dtype, out, ddof, keepdims, mean=mean)

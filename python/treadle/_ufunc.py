@@ -3,21 +3,20 @@
 An operation that is a ufunc in NumPy is a ``ufunc`` here; its loops, dtypes and casts are those of tables/ops.def.
 """
 
+import math
+
 import numpy as np
 
 from . import _treadle
-from ._manipulation import axes_of, axis_of, copyto, moveaxis, own
+from ._manipulation import axes_of, axis_of, copyto, own
 from ._treadle import ndarray
+from ._ufunc_lines import ASSOCIATIVE, accumulate_lines, reduce_lines
 
 _REDUCTIONS = {
     "add": "sum", "multiply": "prod", "minimum": "min", "maximum": "max", "logical_and": "all", "logical_or": "any",
 }  # fmt: skip
 _SCANS = {"add": "sum", "multiply": "prod", "minimum": "min", "maximum": "max"}
-# Operations whose order of application does not matter, so that halves of an axis can be combined at once.
-_ASSOCIATIVE = {
-    "add", "multiply", "minimum", "maximum", "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or",
-    "bitwise_xor", "fmax", "fmin", "gcd", "lcm", "hypot", "logaddexp", "logaddexp2",
-}  # fmt: skip
+_ABSENT = object()
 
 
 class ufunc:
@@ -141,122 +140,97 @@ class ufunc:
         if self.nin != 2:
             raise ValueError(f"{method} only supported for binary functions")
 
-    def reduce(self, array, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True):
-        """The operation between all elements along axes (all when ``axis`` is None)."""
+    def reduce(
+        self, array, axis=0, dtype=None, out=None, keepdims=False, initial=_ABSENT, where=True
+    ):
+        """The operation between all elements along axes (all when ``axis`` is None).
+
+        ``initial`` stands in front of the elements, in the place of the identity; None says that there is none.
+        ``where`` leaves elements out. The result is cast to any dtype of ``out``.
+        """
         self._binary("reduce")
-        array = own(array, f"{self.__name__}.reduce")
-        if isinstance(out, tuple):
-            (out,) = out
-        if array.ndim == 0 and axis == 0:
+        array, out = own(array, f"{self.__name__}.reduce"), _single(out)
+        if array.ndim == 0 and axis in (0, -1):
             axis = ()
         axes = tuple(range(array.ndim)) if axis is None else axes_of(axis, array.ndim)
+        dtype = self._computed_dtype(array, dtype, out)
+        if self.__name__ not in _REDUCTIONS:
+            self._check_loop(array.dtype if dtype is None else dtype)
+        where = where if where is True or isinstance(where, ndarray) else _mask(where)
         if where is not True:
-            array = self._neutral(array, where, initial, dtype)
-        reduction = _REDUCTIONS.get(self.__name__)
-        if reduction and not (initial is not None and self.identity is None and array.size == 0):
-            options = (
-                {} if dtype is None or self.__name__.startswith("logical") else {"dtype": dtype}
-            )
-            if options and self.identity is None:
-                array, options = array.astype(dtype, copy=False), {}
-            result = getattr(_treadle, reduction)(array, axes, keepdims=keepdims, **options)
-        else:
-            result = self._reduce_by_halves(array, axes, dtype, keepdims, initial)
-        if initial is not None:
-            result = self._run(result, initial)
-        if out is None:
-            return result
-        copyto(out, result)
-        return out
+            array = array._broadcast_to(np.broadcast_shapes(array.shape, where.shape))
+        identity = self.identity if initial is _ABSENT else None
+        initial = None if initial is _ABSENT else initial
+        if initial is None and identity is None:
+            self._check_not_empty(array, axes, where)
+        result = self._reduced(array, axes, dtype, keepdims, initial, where)
+        return _delivered(result, out)
 
-    def _neutral(self, array, where, initial, dtype):
-        """``array`` with the identity where the mask is false."""
-        neutral = self.identity if initial is None else initial
-        if neutral is None:
+    def _computed_dtype(self, array, dtype, out):
+        """NumPy's rule: without ``dtype`` it is what the array and the output have in common."""
+        if dtype is not None or out is None or self._gives_bool:
+            return dtype
+        return np.result_type(array.dtype, out.dtype)
+
+    def _check_loop(self, dtype):
+        """TypeError where the operation has no loop for elements of ``dtype``."""
+        nothing = _treadle.empty((0,), dtype)
+        self._run(nothing, nothing)
+
+    @property
+    def _gives_bool(self):
+        return all(t.endswith("?") for t in self._numpy.types if "O" not in t)
+
+    def _check_not_empty(self, array, axes, where):
+        if where is not True:
             raise ValueError(
                 f"reduction operation '{self.__name__}' does not have an identity, so to use a where mask one has "
                 "to specify 'initial'"
             )
-        shape = np.broadcast_shapes(array.shape, where.shape)
+        if _count(array, axes) == 0:
+            raise ValueError(
+                f"zero-size array to reduction operation {self.__name__} which has no identity"
+            )
+
+    def _reduced(self, array, axes, dtype, keepdims, initial, where):
+        reduction = _REDUCTIONS.get(self.__name__)
+        if not reduction:
+            return reduce_lines(self, array, axes, dtype, keepdims, initial, where)
+        run = getattr(_treadle, reduction)
+        if reduction in ("all", "any"):
+            result = run(array, axes, keepdims=keepdims, where=where)
+            return result if initial is None else self._run(result, initial)
+        if reduction in ("sum", "prod"):
+            return run(array, axes, dtype, None, keepdims, initial, where)
         if dtype is not None:
             array = array.astype(dtype, copy=False)
-        return _treadle.where(where, array, neutral)._broadcast_to(shape)
-
-    def _reduce_by_halves(self, array, axes, dtype, keepdims, initial):
-        if len(axes) > 1 and self.__name__ not in _ASSOCIATIVE:
-            raise ValueError(
-                f"reduction operation '{self.__name__}' is not reorderable, so at most one axis may be specified"
-            )
-        kept = [k for k in range(array.ndim) if k not in axes]
-        rest = [array.shape[k] for k in kept]
-        lines = array.transpose([*axes, *kept])._reshape(
-            [-1 if array.size else _count(array, axes), *rest]
-        )
-        n = lines.shape[0]
-        if n == 0:
-            neutral = self.identity if initial is None else initial
-            if neutral is None:
-                raise ValueError(
-                    f"zero-size array to reduction operation {self.__name__} which has no identity"
-                )
-            result = _treadle.full(rest, neutral, dtype or self._run(lines, lines).dtype)
-        elif self.__name__ in _ASSOCIATIVE:
-            while (n := lines.shape[0]) > 1:
-                half = n // 2
-                both = self._run(lines[:half], lines[n - half :], dtype=dtype)
-                lines = both if n % 2 == 0 else _joined(both, lines[half : half + 1])
-            result = lines[0]
-        else:
-            result = lines[0]
-            for k in range(1, n):
-                result = self._run(result, lines[k], dtype=dtype)
-        if dtype is not None:
-            result = result.astype(dtype, copy=False)
-        elif n == 1:
-            result = result.astype(self._run(result, result).dtype)
-        if keepdims:
-            result = result._reshape(
-                [1 if k in axes else array.shape[k] for k in range(array.ndim)]
-            )
-        return result
+        return run(array, axes, None, keepdims, initial, where)
 
     def accumulate(self, array, axis=0, dtype=None, out=None):
         """The results of ``reduce`` over the first element, the first two, and so on along ``axis``."""
         self._binary("accumulate")
-        array = own(array, f"{self.__name__}.accumulate")
+        array, out = own(array, f"{self.__name__}.accumulate"), _single(out)
+        if axis is None and array.ndim == 1:
+            axis = 0
+        if axis is None:
+            raise ValueError("accumulate does not allow multiple axes; give one axis")
+        axis = axis_of(axis, array.ndim or 1)
         if array.ndim == 0:
             raise TypeError("cannot accumulate on a scalar")
-        axis = axis_of(axis, array.ndim)
         scan = _SCANS.get(self.__name__)
         if scan:
             from ._scans import accumulate
 
             return accumulate(scan, array, axis, dtype, out)
-        if dtype is not None:
-            array = array.astype(dtype, copy=False)
-        lines = moveaxis(array, axis, 0)
-        n = lines.shape[0]
-        result = lines.astype(self._run(lines, lines).dtype)
-        if self.__name__ in _ASSOCIATIVE:
-            step = 1
-            while step < n:
-                result[step:] = self._run(result[:-step], result[step:])
-                step *= 2
-        else:
-            for k in range(1, n):
-                result[k] = self._run(result[k - 1], lines[k])
-        result = moveaxis(result, 0, axis)
-        if out is None:
-            return result
-        out = out[0] if isinstance(out, tuple) else out
-        copyto(out, result)
-        return out
+        dtype = self._computed_dtype(array, dtype, out)
+        return _delivered(accumulate_lines(self, array, axis, dtype), out)
 
     def outer(self, A, B, /, **kwargs):
         """The operation between every element of ``A`` and every element of ``B``."""
         self._binary("outer")
+        A, B = (x if isinstance(x, ndarray) else np.asarray(x)[()] for x in (A, B))
         if isinstance(A, ndarray):
-            A = A._reshape(A.shape + (1,) * getattr(B, "ndim", 0))
+            A = A._reshape(A.shape + (1,) * B.ndim)
         return self(A, B, **kwargs)
 
     def reduceat(self, array, indices, axis=0, dtype=None, out=None):
@@ -271,13 +245,11 @@ class ufunc:
             raise TypeError("cannot reduceat on a scalar")
         from ._ufunc_segments import reduceat
 
-        dtype = None if dtype is None else np.dtype(dtype)
-        result = reduceat(self, self.__name__ in _ASSOCIATIVE, array, indices, axis, dtype)
-        if out is None:
-            return result
-        out = out[0] if isinstance(out, tuple) else out
-        copyto(out, result)
-        return out
+        dtype = self._computed_dtype(
+            array, None if dtype is None else np.dtype(dtype), _single(out)
+        )
+        result = reduceat(self, self.__name__ in ASSOCIATIVE, array, indices, axis, dtype)
+        return _delivered(result, _single(out))
 
     def at(self, a, indices, b=None, /):
         """``a[indices] = op(a[indices], b)`` in place; an element that is named twice is changed twice, in order.
@@ -333,16 +305,31 @@ def _number(b):
 
 
 def _count(array, axes):
-    count = 1
-    for k in axes:
-        count *= array.shape[k]
-    return count
+    return math.prod(array.shape[k] for k in axes)
 
 
-def _joined(a, b):
-    from ._manipulation import concatenate
+def _single(out):
+    """The output array of an operation with one result, which NumPy also takes as a tuple."""
+    return out[0] if isinstance(out, tuple) else out
 
-    return concatenate([a, b])
+
+def _mask(where):
+    from ._creation import asarray
+
+    return asarray(np.asarray(where, dtype=bool))
+
+
+def _delivered(result, out):
+    """``result``, or ``out`` with it: what reduces is cast to any dtype."""
+    if out is None:
+        return result
+    own(out, "out=")
+    if out.shape != result.shape:
+        raise ValueError(
+            f"non-broadcastable output operand with shape {out.shape} doesn't match the shape {result.shape}"
+        )
+    copyto(out, result, "unsafe")
+    return out
 
 
 def _in_order(result, order, out):

@@ -57,7 +57,7 @@ def _scaled(result, points, norm, inverse, out, dtype=None):
 def _check_axis(a, axis):
     axis = operator.index(axis)
     if not -a.ndim <= axis < a.ndim:
-        raise IndexError(f"axis {axis} is out of bounds for an array of dimension {a.ndim}")
+        raise np.exceptions.AxisError(axis, a.ndim)
     return axis % a.ndim
 
 

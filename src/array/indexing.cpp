@@ -74,10 +74,7 @@ Operand storable(const Operand& value, const Array& target) {
     return view_of(*a).storage == v.storage ? a->copy() : *a;
   }
   const Scalar& scalar = std::get<Scalar>(value);
-  array::check_weak_fits(scalar, v.dtype);
-  if (std::holds_alternative<std::complex<double>>(scalar) && info(v.dtype).kind != 'c')
-    throw TypeError(cat("a complex value cannot be stored in an array of ", info(v.dtype).numpy,
-                        "; take its real part"));
+  array::check_storable(scalar, v.dtype);
   return value;
 }
 

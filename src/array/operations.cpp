@@ -174,12 +174,40 @@ Array packed_values(const Array& x) {
   return x.dtype() == DType::bool_ ? converted(x, x.dtype(), 'C') : packed(x);
 }
 
-void check_out(std::string_view operation, const Array& out, const Shape& shape, DType result) {
+namespace {
+
+void check_out_shape(const Array& out, const Shape& shape) {
   if (!out.writeable()) throw ValueError("output array is read-only");
   if (out.shape() != shape)
     throw ValueError(cat("non-broadcastable output operand with shape ", tuple_text(out.shape()),
                          " doesn't match the broadcast shape ", tuple_text(shape)));
+}
+
+}  // namespace
+
+void check_out(std::string_view operation, const Array& out, const Shape& shape, DType result) {
+  check_out_shape(out, shape);
   check_output_cast(operation, result, out.dtype());
+}
+
+void check_reduction_out(const ReductionInfo& row, const Array& out, const Shape& shape) {
+  check_out_shape(out, shape);
+  if (row.takes_one_axis() && !can_cast(out.dtype(), DType::int64, Casting::safe))
+    throw TypeError(
+        cat(row.name, ": out must have a dtype that int64 holds, not ", info(out.dtype()).numpy));
+}
+
+Axes reduced_axes(const ReductionInfo& row, const std::optional<Axes>& axes, int ndim) {
+  Axes all(ndim);
+  for (int k = 0; k < ndim; ++k) all[k] = k;
+  if (!axes) return all;
+  bool positional = row.takes_one_axis();
+  if (positional && axes->size() != 1)
+    throw TypeError(cat(row.name, "() takes one axis, or none for the flattened array"));
+  // As NumPy's ufuncs: the one number is its own axis; mean is no ufunc.
+  bool own_axis = axes->size() == 1 && (axes->front() == 0 || axes->front() == -1);
+  if (ndim == 0 && own_axis && row.reduction != Reduction::mean) return {};
+  return normalize_axes(*axes, ndim);
 }
 
 }  // namespace array
@@ -234,10 +262,7 @@ void copy_into(const Array& out, const Operand& value) {
     array::read(input, source, target.shape, target.dtype);
   } else {
     const Scalar& scalar = std::get<Scalar>(value);
-    array::check_weak_fits(scalar, target.dtype);
-    if (std::holds_alternative<std::complex<double>>(scalar) && info(target.dtype).kind != 'c')
-      throw TypeError(base::cat("a complex value cannot be stored in an array of ",
-                                info(target.dtype).numpy, "; take its real part"));
+    array::check_storable(scalar, target.dtype);
     input.kind = Input::Kind::scalar;
     input.scalar = scalar;
   }
@@ -245,19 +270,6 @@ void copy_into(const Array& out, const Operand& value) {
 }
 
 namespace {
-
-Axes reduced_axes(const ReductionInfo& row, const std::optional<Axes>& axes, int ndim) {
-  Axes all(ndim);
-  for (int k = 0; k < ndim; ++k) all[k] = k;
-  if (!axes) return all;
-  bool positional = row.takes_one_axis();
-  if (positional && axes->size() != 1)
-    throw TypeError(base::cat(row.name, "() takes one axis, or none for the flattened array"));
-  // As NumPy's ufuncs: the one number is its own axis; mean is no ufunc.
-  bool own_axis = axes->size() == 1 && (axes->front() == 0 || axes->front() == -1);
-  if (ndim == 0 && own_axis && row.reduction != Reduction::mean) return {};
-  return array::normalize_axes(*axes, ndim);
-}
 
 // Only the reduced length matters, also where there are no results.
 void check_not_empty(const ReductionInfo& row, std::int64_t count) {
@@ -274,7 +286,8 @@ Array reduce_corrected(Reduction reduction, const Array& x, const std::optional<
                        double correction) {
   const ReductionInfo& row = info(reduction);
   const View& v = view_of(x);
-  auto types = array::resolve(reduction, v.dtype, dtype);
+  auto types =
+      array::resolve(reduction, v.dtype, dtype, out ? std::optional(out.dtype()) : std::nullopt);
   int ndim = x.ndim();
   auto node = std::make_unique<Node>();
   node->kind = Node::Kind::reduce;
@@ -282,7 +295,7 @@ Array reduce_corrected(Reduction reduction, const Array& x, const std::optional<
   node->correction = correction;
   node->shape = v.shape;
   node->reduced.assign(ndim, false);
-  for (int axis : reduced_axes(row, axes, ndim)) node->reduced[axis] = true;
+  for (int axis : array::reduced_axes(row, axes, ndim)) node->reduced[axis] = true;
   Shape kept, shown;
   std::int64_t count = 1;
   for (int k = 0; k < ndim; ++k) {
@@ -293,7 +306,7 @@ Array reduce_corrected(Reduction reduction, const Array& x, const std::optional<
     if (!node->reduced[k] || keepdims) shown.push_back(node->reduced[k] ? 1 : v.shape[k]);
   }
   check_not_empty(row, count);
-  if (out) array::check_out(row.label, out, shown, types.result);
+  if (out) array::check_reduction_out(row, out, shown);
   array::Recording recording(v.storage->device());
   array::read(node->inputs[0], v, v.shape, types.input);
   node->result = types.result;

@@ -15,5 +15,11 @@ Array packed_values(const Array& x);
 bool same_steps(const View& a, const View& b);
 // Checks that `out` may receive a result of this shape and dtype (ValueError, TypeError).
 void check_out(std::string_view operation, const Array& out, const Shape& shape, DType result);
+// As check_out for a reduction or a scan, whose results are cast to any dtype of `out`; only
+// places of extremes want one that int64 holds.
+void check_reduction_out(const ReductionInfo& row, const Array& out, const Shape& shape);
+// Which axes a reduction of an array of `ndim` dimensions takes: all without `axes`; 0 and -1 mean
+// none of an array without dimensions, but for mean.
+Axes reduced_axes(const ReductionInfo& row, const std::optional<Axes>& axes, int ndim);
 
 }  // namespace td::array

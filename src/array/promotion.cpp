@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cmath>
 
 #include "base/text.h"
 #include "treadle/error.h"
@@ -281,6 +282,23 @@ void check_weak_fits(const Scalar& value, DType dtype) {
   throw OverflowError(cat("Python integer ", text, " out of bounds for ", info(dtype).numpy));
 }
 
+void check_storable(const Scalar& value, DType dtype) {
+  const DTypeInfo& row = info(dtype);
+  check_weak_fits(value, dtype);
+  if (row.kind == 'b') return;
+  if (std::holds_alternative<std::complex<double>>(value) && row.kind != 'c')
+    throw TypeError(
+        cat("a complex value cannot be stored in an array of ", row.numpy, "; take its real part"));
+  const double* real = std::get_if<double>(&value);
+  if (!real || !is_integer(dtype)) return;
+  if (std::isnan(*real)) throw ValueError("cannot convert float NaN to integer");
+  if (std::isinf(*real)) throw OverflowError("cannot convert float infinity to integer");
+  int bits = static_cast<int>(8 * row.bytes);
+  double whole = std::trunc(*real), end = std::ldexp(1.0, row.kind == 'u' ? bits : bits - 1);
+  if (whole >= end || whole < (row.kind == 'u' ? 0.0 : -end))
+    throw OverflowError(cat("Python float ", *real, " out of bounds for ", row.numpy));
+}
+
 void check_operand_count(Op op, std::size_t given) {
   const OpInfo& row = info(op);
   if (given != static_cast<std::size_t>(row.arity()))
@@ -366,11 +384,15 @@ Loop resolve(Op op, std::span<const OperandRef> operands, std::optional<DType> d
   return loop;
 }
 
-ReductionTypes resolve(Reduction reduction, DType input, std::optional<DType> dtype) {
+ReductionTypes resolve(Reduction reduction, DType input, std::optional<DType> dtype,
+                       std::optional<DType> out) {
   using Input = ReductionInfo::Input;
   const ReductionInfo& row = info(reduction);
   ReductionTypes types{input, input};
   char kind = info(input).kind;
+  bool follows_out =
+      row.input == Input::wide || (row.input == Input::floating && rank(kind) >= rank('f'));
+  if (out && !dtype && follows_out) dtype = promote_operands(input, *out);
   if (dtype && (row.input == Input::wide || row.input == Input::floating)) {
     types.input = *dtype;
   } else if (row.input == Input::truth) {

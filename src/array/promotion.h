@@ -40,14 +40,21 @@ void check_operand_count(Op op, std::size_t given);
 Loop resolve(Op op, std::span<const TypeOperand> operands, std::optional<DType> dtype);
 Loop resolve(Op op, std::span<const OperandRef> operands, std::optional<DType> dtype);
 
-// What elements are cast to, and the dtype of the result. `dtype` as in NumPy's dtype= argument.
+// What elements are cast to, and the dtype of the result. `dtype` as in NumPy's dtype= argument;
+// without it sums, products and means are computed in what the input and an output array `out`
+// have in common.
 struct ReductionTypes {
   DType input, result;
 };
-ReductionTypes resolve(Reduction reduction, DType input, std::optional<DType> dtype);
+ReductionTypes resolve(Reduction reduction, DType input, std::optional<DType> dtype,
+                       std::optional<DType> out = {});
 
 // Throws OverflowError when a weak integer does not fit an integer dtype.
 void check_weak_fits(const Scalar& value, DType dtype);
+// Throws unless a number of the host may be stored in an array of `dtype`: OverflowError for one
+// out of an integer dtype's range (a float without its fraction), ValueError for NaN as an integer,
+// TypeError for a complex number as a real one. Only bool takes them all.
+void check_storable(const Scalar& value, DType dtype);
 
 // The dtype of a scalar on its own: bool, int64, uint64, float64, complex128.
 DType scalar_dtype(const Scalar& value);

@@ -45,10 +45,9 @@ Array as_value(const Array& x, const Operand& value, DType dtype) {
   return result;
 }
 
-std::int64_t reduced_count(const Array& x, const std::optional<Axes>& axes) {
-  if (!axes) return x.size();
+std::int64_t reduced_count(const Array& x, const Axes& axes) {
   std::int64_t count = 1;
-  for (int axis : array::normalize_axes(*axes, x.ndim())) count *= x.shape()[axis];
+  for (int axis : axes) count *= x.shape()[axis];
   return count;
 }
 
@@ -57,10 +56,9 @@ Array chosen(const Array& mask, const Array& x, const Array& otherwise) {
   return td::apply(Op::where, operands);
 }
 
-Shape kept_shape(const Array& x, const std::optional<Axes>& axes, bool keepdims) {
-  std::vector<bool> reduced(x.ndim(), !axes);
-  if (axes)
-    for (int axis : array::normalize_axes(*axes, x.ndim())) reduced[axis] = true;
+Shape kept_shape(const Array& x, const Axes& axes, bool keepdims) {
+  std::vector<bool> reduced(x.ndim());
+  for (int axis : axes) reduced[axis] = true;
   Shape shape;
   for (int k = 0; k < x.ndim(); ++k)
     if (!reduced[k] || keepdims) shape.push_back(reduced[k] ? 1 : x.shape()[k]);
@@ -94,26 +92,28 @@ Array reduce_where(Reduction op, const Array& x, const Array& where,
                          "' does not have an identity, so to use a where mask one has to specify "
                          "'initial'"));
   Array mask = where ? where.astype(DType::bool_, false) : where;
+  Axes reduced = array::reduced_axes(row, axes, x.ndim());
   Array result;
   if (op == Reduction::mean) {
-    result = mean_where(x, mask, axes, keepdims, dtype);
+    result = mean_where(x, mask, reduced, keepdims, dtype);
   } else {
-    auto types = array::resolve(op, x.dtype(), dtype);
+    auto types =
+        array::resolve(op, x.dtype(), dtype, out ? std::optional(out.dtype()) : std::nullopt);
     Array values = x.astype(types.input, false), start;
     if (initial) start = as_value(x, *initial, types.input);
     if (where) {
       bool one = op == Reduction::prod || op == Reduction::all;
       values = chosen(mask, values, extreme ? start : as_value(x, Scalar(one), types.input));
     }
-    if (initial && reduced_count(x, axes) == 0) {
-      result = start.broadcast_to(kept_shape(x, axes, keepdims)).copy();
+    if (initial && reduced_count(x, reduced) == 0) {
+      result = start.broadcast_to(kept_shape(x, reduced, keepdims)).copy();
     } else {
-      result = reduce(op, values, axes, keepdims, dtype);
+      result = reduce(op, values, reduced, keepdims, types.input);
       if (initial) result = apply_two(combining(op), start, result);
     }
   }
   if (!out) return result;
-  array::check_out(row.label, out, result.shape(), result.dtype());
+  array::check_reduction_out(row, out, result.shape());
   copy_into(out, result);
   return out;
 }

@@ -188,8 +188,9 @@ Array scan(Reduction op, const Array& x, int axis, std::optional<DType> dtype, c
   if (op != Reduction::sum && op != Reduction::prod && op != Reduction::min && op != Reduction::max)
     throw ValueError(cat("scan: ", info(op).name, " does not accumulate; use sum, prod, min, max"));
   axis = fuse::checked_axis(axis, x.ndim());
-  auto types = array::resolve(op, x.dtype(), dtype);
-  if (out) array::check_out(info(op).label, out, x.shape(), types.result);
+  auto types =
+      array::resolve(op, x.dtype(), dtype, out ? std::optional(out.dtype()) : std::nullopt);
+  if (out) array::check_reduction_out(info(op), out, x.shape());
   Axes order = fuse::memory_order(x), back = fuse::inverse(order);
   Array values = array::packed_values(x.transpose(order).astype(types.input, false));
   Array result = packed_scan(op, values, back[axis]).transpose(back);

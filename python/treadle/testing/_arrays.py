@@ -11,7 +11,8 @@ __all__ = [
 
 
 def _ordered(xp, host, order):
-    return xp.asarray(np.asarray(host, order=order))
+    """``host`` as an array of ``xp`` that owns its memory, with NumPy too."""
+    return xp.array(np.asarray(host, order=order))
 
 
 def shaped_arange(shape, xp=treadle, dtype=np.float32, order="C"):
