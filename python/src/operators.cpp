@@ -56,8 +56,9 @@ std::optional<Operand> other_operand(Op op, const Array& beside, nb::handle obje
 // An object that equals only itself, or text: no number equals it.
 bool equals_no_number(nb::handle object) {
   if (PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr())) return true;
-  nb::handle base(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
-  return nb::handle(object.type()).attr("__eq__").is(base.attr("__eq__"));
+  // The function and not the attribute: None's is a wrapper of its own from Python 3.12 on.
+  return PyType_GetSlot(Py_TYPE(object.ptr()), Py_tp_richcompare) ==
+         PyType_GetSlot(&PyBaseObject_Type, Py_tp_richcompare);
 }
 
 // One of the operands is an array; the other one of a comparison may be anything; None, for

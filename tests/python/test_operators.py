@@ -66,7 +66,9 @@ def test_operators_are_methods_too(x, host):
     np.testing.assert_array_equal(td.asnumpy(td.ndarray.__mul__(x, x)), host * host)
     np.testing.assert_array_equal(td.asnumpy(x.__getitem__(slice(1, 3))), host[1:3])
     assert x.__add__(object()) is NotImplemented
-    assert x.__eq__(None) is not NotImplemented and not (x == None).any()  # noqa: E711
+    for other in (None, object(), "text", b"text"):
+        assert x.__eq__(other) is not NotImplemented
+        assert not (x == other).any() and (x != other).all()
 
 
 class Other:
