@@ -56,9 +56,9 @@ std::optional<Operand> other_operand(Op op, const Array& beside, nb::handle obje
 // An object that equals only itself, or text: no number equals it.
 bool equals_no_number(nb::handle object) {
   if (PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr())) return true;
-  // The function and not the attribute: None's is a wrapper of its own from Python 3.12 on.
-  return PyType_GetSlot(Py_TYPE(object.ptr()), Py_tp_richcompare) ==
-         PyType_GetSlot(&PyBaseObject_Type, Py_tp_richcompare);
+  // From Python 3.12 on None does not inherit its comparison.
+  void* own = PyType_GetSlot(Py_TYPE(object.ptr()), Py_tp_richcompare);
+  return !own || own == PyType_GetSlot(&PyBaseObject_Type, Py_tp_richcompare) || object.is_none();
 }
 
 // One of the operands is an array; the other one of a comparison may be anything; None, for

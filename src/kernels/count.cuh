@@ -171,6 +171,11 @@ TD_FN int td_even_bin(const td_even_bins<C>& b, const E* edges, C x) {
   if (rest < b.sure && rest > -b.sure) return inside ? k : -1;
   if (!(x >= b.first && x <= b.last)) return -1;
   k = k < 0 ? 0 : k >= b.bins ? b.bins - 1 : k;
+  if (b.sure > 0) {  // then the quotient is wrong by one bin at most
+    const bool below = k > 0 && x < td_cast<C>(edges[k]);
+    const bool above = k < b.bins - 1 && x >= td_cast<C>(edges[k + 1]);
+    return k + above - below;
+  }
   while (k > 0 && x < td_cast<C>(edges[k])) --k;
   while (k < b.bins - 1 && x >= td_cast<C>(edges[k + 1])) ++k;
   return k;
