@@ -373,10 +373,10 @@ def test_values_have_the_same_bits(program):
 
 
 def test_both_ways_were_taken():
-    """Of the test before this one: it compares nothing unless steps ran."""
+    """Of the test before this one: it compares nothing unless steps ran. What earlier runs compiled is not split."""
     if sum(SPLIT.values()) < 50:
         pytest.skip("the test of bits did not run")
-    assert SPLIT["in steps"] >= 10 and SPLIT["fused"] >= 10
+    assert SPLIT["in steps"] > 0 and SPLIT["fused"] > 0
 
 
 def both_ways(work, *operands):
