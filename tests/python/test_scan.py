@@ -150,8 +150,11 @@ def test_out_and_dtype():
     assert np.array_equal(y.get(), np.cumsum(host, 1))
     with pytest.raises(ValueError):
         td.cumsum(x, 1, out=td.empty((3, 4)))
-    with pytest.raises(TypeError):
-        td.cumsum(td.asarray(host * 1j), 1, out=td.empty((3, 50)))
+    turned, real = (
+        host * (1 + 1j),
+        td.empty((3, 50)),
+    )  # NumPy drops the imaginary part, with a warning
+    assert np.array_equal(td.cumsum(td.asarray(turned), 1, out=real).get(), turned.cumsum(1).real)
 
 
 @pytest.mark.parametrize("include", [False, True])
