@@ -3,14 +3,12 @@
 An operation that is a ufunc in NumPy is a ``ufunc`` here; its loops, dtypes and casts are those of tables/ops.def.
 """
 
-import math
-
 import numpy as np
 
 from . import _treadle
 from ._manipulation import axes_of, axis_of, copyto, own
 from ._treadle import ndarray
-from ._ufunc_lines import ASSOCIATIVE, accumulate_lines, reduce_lines
+from ._ufunc_lines import ASSOCIATIVE, accumulate_lines, count_along, reduce_lines
 
 _REDUCTIONS = {
     "add": "sum", "multiply": "prod", "minimum": "min", "maximum": "max", "logical_and": "all", "logical_or": "any",
@@ -187,7 +185,7 @@ class ufunc:
                 f"reduction operation '{self.__name__}' does not have an identity, so to use a where mask one has "
                 "to specify 'initial'"
             )
-        if _count(array, axes) == 0:
+        if count_along(array, axes) == 0:
             raise ValueError(
                 f"zero-size array to reduction operation {self.__name__} which has no identity"
             )
@@ -302,10 +300,6 @@ def _number(b):
     from ._creation import asarray
 
     return asarray(b)
-
-
-def _count(array, axes):
-    return math.prod(array.shape[k] for k in axes)
 
 
 def _single(out):

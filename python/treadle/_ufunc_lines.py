@@ -4,6 +4,8 @@ An operation whose order does not matter joins halves of an axis, all at once; a
 element.
 """
 
+import math
+
 from . import _treadle
 from ._manipulation import concatenate, moveaxis
 
@@ -47,13 +49,16 @@ def reduce_lines(operation, array, axes, dtype, keepdims, initial, where):
     return result
 
 
+def count_along(array, axes):
+    """The number of elements along ``axes``."""
+    return math.prod(array.shape[k] for k in axes)
+
+
 def _lines(array, axes):
     """The elements along ``axes`` as one axis, in front of the others."""
     kept = [k for k in range(array.ndim) if k not in axes]
-    count = 1
-    for k in axes:
-        count *= array.shape[k]
-    return array.transpose([*axes, *kept])._reshape([count, *(array.shape[k] for k in kept)])
+    shape = [count_along(array, axes), *(array.shape[k] for k in kept)]
+    return array.transpose([*axes, *kept])._reshape(shape)
 
 
 def _by_halves(operation, lines, dtype):
